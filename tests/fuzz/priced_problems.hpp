@@ -20,8 +20,8 @@ struct priced_problem {
   memsched::bytes budget = 0;
 };
 
-/// Eight graphs of 7 operators; of the last four, costs are multiples of 5. Then eight with almost all sizes in whole units,
-/// and four in which a storage may be made twice between two uses.
+/// Eight graphs of 7 operators; of the last four, costs are multiples of 5. Then eight with almost all sizes in whole units, four
+/// in which a storage may be made twice between two uses, and two in which a rerun itself takes much memory.
 inline std::vector<priced_problem> priced_problems() {
   std::vector<priced_problem> all;
   const auto add = [&](memsched::problem p) {
@@ -44,6 +44,7 @@ inline std::vector<priced_problem> priced_problems() {
                                  r));
   }
   for (std::uint64_t seed = 12; all.size() < 20; ++seed) add(recompute_test::there_and_back(seed, 4));
+  for (std::uint64_t seed : {16U, 52U}) add(recompute_test::with_reader_before_rerun(seed));
   return all;
 }
 

@@ -134,6 +134,7 @@ class Rows:
             need(whole(unit, 1 << 64, "units") > 0, "units: a unit has no bytes")
             self.needs[k], self.unit[k] = self.needs_at(k), unit
             self.room[k] = (budget - self.fixed(rows[k])) // unit * unit
+        self.reruns = [self.rerun(k, s) for k, s in proof.get("reruns", [])]
         self.open = {}  # stretches that may be absent, by storage
         for i, first, last in self.stretches():
             self.open.setdefault(self.storage(i), []).append((i, first, last))
@@ -171,13 +172,28 @@ class Rows:
     def storage(self, i):
         return self.gaps[i][0] if i < len(self.gaps) else i - len(self.gaps)
 
+    def rerun(self, k, s):
+        """The rerun of a storage behind a row: (row, storage, bytes of its producer, gaps of others that last)."""
+        p = self.p
+        g = self.needs.get(k, {}).get(s)
+        need(not p.moves and g is not None and self.again(s), f"reruns: none of {s} behind row {k}")
+        back, maker = self.use_behind(g), p.writer[s]
+        need(back is not None, f"reruns: no use of {s} behind row {k} is known")
+        here, own, lasting = self.rows[k], set(p.reads[maker]) | set(p.creates[maker]), []
+        for i, (t, first, last, _, _) in enumerate(self.gaps):
+            begins = first <= k or (first == k + 1 and (t in p.reads[here] or t in p.creates[here]))
+            if begins and (last >= back or self.use_behind(i) == back) and t not in own:
+                lasting.append(i)
+        return k, s, self.fixed(maker), lasting
+
+    def use_behind(self, g):
+        """The row right behind a gap, if it uses the storage."""
+        s, _, last, _, _ = self.gaps[g]
+        return last + 1 if last + 1 < self.count and s in self.p.reads[self.rows[last + 1]] else None
+
     def next_use(self, g, k, kept):
         """The first row behind k at which the storage of a gap is in memory, by rows where it is kept or by the gap's end."""
-        s, _, last, _, _ = self.gaps[g]
-        later = [first for first, _ in kept if first > k]
-        if later:
-            return min(later)
-        return last + 1 if last + 1 < self.count and s in self.p.reads[self.rows[last + 1]] else None
+        return min((first for first, _ in kept if first > k), default=self.use_behind(g))
 
     def again(self, s):
         return s in self.p.writer and self.p.pure[self.p.writer[s]]
@@ -297,8 +313,13 @@ class Case:
     def __init__(self, rows, decisions):
         self.rows, p = rows, rows.p
         self.yes, self.no = {}, {}  # per stretch, spans of rows: absent at some of these, at none
-        for stretch, first, last, absent in decisions:
+        self.points, self.at_rows = set(), set()  # single rows where a stretch is absent; stretches that are present at rows
+        for stretch, first, last, absent, again in decisions:
             (self.yes if absent else self.no).setdefault(stretch, []).append((first, last))
+            if absent and not again and first == last:
+                self.points.add((stretch, first))
+            elif not absent and not again:
+                self.at_rows.add(stretch)
         self.absent, self.kept, self.certain, self.windows = set(), set(), set(), {}
         for k, found in rows.needs.items():
             self.answer(k, found)
@@ -314,7 +335,7 @@ class Case:
             stretch = self.rows.stretch(k, s)
             if any(first <= k <= last for first, last in self.no.get(stretch, [])):
                 self.kept.add((k, s))
-            elif (k, k) in self.yes.get(stretch, []) and not self.rows.p.moves:
+            elif (stretch, k) in self.points and not self.rows.p.moves:
                 self.absent.add((k, s))
                 self.certain |= {(k, s)} | {(k, t) for t in self.inputs(s) if t in found}
 
@@ -373,10 +394,10 @@ def proven(p, proof, budget):
 
     def value(number, case):
         prices = proof["prices"][number]
-        total, at, price = 0, [0] * (rows.count + 1), [0] * rows.count
+        total, at, price = 0, [0] * (rows.count + 1), [0] * (rows.count + len(rows.reruns))
         for k, more in prices:
             whole(more, 1 << 64, "price")
-            price[whole(k, rows.count, "row")] += more
+            price[whole(k, len(price), "row")] += more
         for k in range(rows.count):
             at[k + 1] = at[k] + (0 if k in rows.needs else price[k])
             if k in rows.needs:
@@ -384,11 +405,18 @@ def proven(p, proof, budget):
                 total += price[k] * (taken - rows.room[k])
             else:
                 total += price[k] * rows.excess[k]
+        by_reruns = [0] * tails  # prices of a gap's bytes
+        for (k, s, size, lasting), paid in zip(rows.reruns, price[rows.count:]):
+            if (k, s) in case.absent:
+                others = [g for g in lasting if g not in case.at_rows]
+                total += paid * (size + sum(p.size[rows.gaps[g][0]] for g in others) - budget)
+                for g in others:
+                    by_reruns[g] += paid
         left = []  # what parts can still pay
         for i, first, last, absent in case.parts:
             is_tail, s = i >= tails, rows.storage(i)
             cost = rows.tail_cost(s)[0] if is_tail else rows.gaps[i][3]
-            paid = (cost << scale) - (0 if is_tail else p.size[s] * (at[last + 1] - at[first]))
+            paid = (cost << scale) - (0 if is_tail else p.size[s] * (at[last + 1] - at[first] + by_reruns[i]))
             total += paid if absent else 0 if absent is False else min(paid, 0)
             left.append(max(paid, 0) if absent is None else 0)
         return total - (savings(number, price, case, left) if rows.needs else 0)
@@ -448,9 +476,11 @@ def proven(p, proof, budget):
             found = [span for span in rows.open.get(s, []) if span[1] <= first <= last <= span[2]]
             need(found, f"cases[{at}]: decides rows of no open gap or tail")
             need(not p.moves or (first, last) == found[0][1:], f"cases[{at}]: decides a part of what can be loaded")
+            again = case.get("again", False)
+            need(not again or found[0][0] < tails and (first, last) == found[0][1:], f"cases[{at}]: decides no whole gap")
             for key in ("absent", "present"):
                 need(at < whole(case[key], len(cases), f"cases[{at}]"), f"cases[{at}]: lacks a case")
-            open_cases += [(case[key], path + ((found[0][0], first, last, key == "absent"),)) for key in ("present", "absent")]
+            open_cases += [(case[key], path + ((found[0][0], first, last, key == "absent", again),)) for key in ("present", "absent")]
     return bound
 
 

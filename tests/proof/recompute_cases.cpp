@@ -33,7 +33,7 @@ recompute_proof changed(recompute_proof proof, support::random& r) {
     return proof;
   }
   proof::recompute_case& c = proof.cases[some(proof.cases)];
-  switch (r.below(12)) {
+  switch (r.below(14)) {
     case 0: proof.bound += 5; break;
     case 1: ++proof.scale; break;
     case 2: proof.any_order = !proof.any_order; break;
@@ -59,6 +59,12 @@ recompute_proof changed(recompute_proof proof, support::random& r) {
     case 11:
       if (!proof.units.empty()) proof.units.pop_back();
       break;
+    case 12:
+      if (proof.reruns.empty()) break;
+      if (r.chance(50)) proof.reruns[some(proof.reruns)].second = some(proof.charged);
+      else std::swap(proof.reruns.front(), proof.reruns.back());
+      break;
+    case 13: c.again = !c.again; break;
     case 6: proof.charged[some(proof.charged)] = none; break;
     default:
       if (proof.prices.empty() || proof.prices[0].empty()) break;

@@ -126,6 +126,45 @@ inline problem with_reader_aside(std::uint64_t seed) {
   return b.build().value();
 }
 
+/// A path whose first operator takes workspace and may run again late; an operator beside the path reads another tensor, before
+/// or behind that rerun.
+inline problem with_reader_before_rerun(std::uint64_t seed) {
+  problem_builder b;
+  support::random r(seed);
+  const auto tensor = [&](std::uint32_t most) { return b.tensor(1 + r.below(most)); };
+  const tensor_id t = tensor(8), j = tensor(8), z = tensor(2), m1 = tensor(2), m2 = tensor(2), late = tensor(2),
+                  last = tensor(2);
+  b.op({.writes = {t}, .workspace = r.below(16), .cost = 1 + r.below(3)});
+  b.op({.reads = {t}, .writes = {j, z}, .cost = 4 + r.below(6)});
+  b.op({.reads = {z}, .writes = {m1}, .workspace = r.below(24), .cost = 5, .pure = false});
+  b.op({.reads = {m1, t}, .writes = {m2}, .cost = 5, .pure = false});
+  b.op({.reads = {j, m1}, .writes = {late}, .cost = 5, .pure = false});
+  b.op({.reads = {m2, late}, .writes = {last}, .cost = 5, .pure = false});
+  return b.build().value();
+}
+
+/// The same, where operators beside the path make the other tensor, before or behind that rerun.
+inline problem with_maker_behind_rerun(std::uint64_t seed) {
+  problem_builder b;
+  support::random r(seed);
+  const auto tensor = [&](std::uint32_t most) { return b.tensor(1 + r.below(most)); };
+  const tensor_id t = tensor(4), j = b.tensor(4 + r.below(6)), w = tensor(2), m2 = tensor(2), last = tensor(2);
+  std::vector<tensor_id> marks{tensor(2), tensor(2), tensor(2), tensor(2)};
+  b.op({.writes = {t}, .workspace = 6 + r.below(8), .cost = 1 + r.below(3)});
+  b.op({.reads = {t}, .writes = {marks[0]}, .cost = 5, .pure = false});
+  for (unsigned i = 1; i < 4; ++i)
+    b.op({.reads = {marks[i - 1]},
+          .writes = {marks[i]},
+          .workspace = i == 3 ? 12 + r.below(4) : 0,
+          .cost = 5,
+          .pure = false});
+  b.op({.reads = {marks[0]}, .writes = {j}, .cost = 4 + r.below(6)});
+  b.op({.reads = {j}, .writes = {w}, .cost = 5, .pure = false});
+  b.op({.reads = {marks[3], w}, .writes = {m2}, .cost = 5, .pure = false});
+  b.op({.reads = {m2, t, j}, .writes = {last}, .cost = 5, .pure = false});
+  return b.build().value();
+}
+
 /// The same problem with almost all sizes in whole units of eight bytes.
 inline problem in_units(const problem& p, support::random& r) {
   problem_draft d = p.draft();

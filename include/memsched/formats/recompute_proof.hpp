@@ -28,6 +28,7 @@ class json_recompute_reader : json_value_reader<json_recompute_reader> {
         !read_all(member(j, "rows"), "rows", p.rows) || !read_all(member(j, "charged"), "charged", p.charged) ||
         !number(member(j, "scale"), "scale", p.scale) || !read_all(member(j, "prices"), "prices", p.prices) ||
         (j.contains("needs") && !read_all(j["needs"], "needs", p.needs)) ||
+        (j.contains("reruns") && !read_all(j["reruns"], "reruns", p.reruns)) ||
         (j.contains("units") && !read_all(j["units"], "units", p.units)) ||
         (j.contains("shares") && !read_all(j["shares"], "shares", p.shares)) ||
         (j.contains("weighed") && !read_weighed(j["weighed"], p.weighed.emplace())) ||
@@ -53,6 +54,10 @@ class json_recompute_reader : json_value_reader<json_recompute_reader> {
     if (!j.is_array() || j.size() != 2) return wrong(place, "a row and a price");
     return index(j[0], place + "[0]", price.first) && number(j[1], place + "[1]", price.second);
   }
+  bool read(const json& j, const std::string& place, std::pair<index_t, tensor_id>& rerun) {
+    if (!j.is_array() || j.size() != 2) return wrong(place, "a row and a storage");
+    return index(j[0], place + "[0]", rerun.first) && index(j[1], place + "[1]", rerun.second);
+  }
   bool read(const json& j, const std::string& place, proof::recompute_share& s) {
     if (!j.is_array() || j.size() != 4) return wrong(place, "a row, a storage, a payer and an amount");
     return index(j[0], place + "[0]", s.row) && index(j[1], place + "[1]", s.absent) && read(j[2], place + "[2]", s.pays) &&
@@ -63,6 +68,8 @@ class json_recompute_reader : json_value_reader<json_recompute_reader> {
     if (j.contains("row")) return index(j["row"], place + ".row", c.row);
     if (j.contains("prices")) return index(j["prices"], place + ".prices", c.prices);
     c.prices = proof::recompute_case::inner;
+    if (j.contains("again") && !j["again"].is_boolean()) return wrong(place + ".again", "true or false");
+    c.again = j.value("again", false);
     return index(member(j, "storage"), place + ".storage", c.storage) &&
            index(member(j, "first"), place + ".first", c.first) && index(member(j, "last"), place + ".last", c.last) &&
            index(member(j, "absent"), place + ".absent", c.absent) &&
@@ -125,6 +132,7 @@ inline nlohmann::ordered_json write_recompute_proof(const recompute_proof& proof
   if (!proof.needs.empty()) {
     j["needs"] = proof.needs;
     j["units"] = proof.units;
+    if (!proof.reruns.empty()) j["reruns"] = proof.reruns;
     j["shares"] = json::array();
     for (const auto& list : proof.shares) {
       json shares = json::array();
@@ -138,10 +146,12 @@ inline nlohmann::ordered_json write_recompute_proof(const recompute_proof& proof
   j["cases"] = json::array();
   for (const proof::recompute_case& c : proof.cases) {
     if (c.row != none) j["cases"].push_back({{"row", c.row}});
-    else if (c.prices == proof::recompute_case::inner)
+    else if (c.prices != proof::recompute_case::inner) j["cases"].push_back({{"prices", c.prices}});
+    else {
       j["cases"].push_back(
           {{"storage", c.storage}, {"first", c.first}, {"last", c.last}, {"absent", c.absent}, {"present", c.present}});
-    else j["cases"].push_back({{"prices", c.prices}});
+      if (c.again) j["cases"].back()["again"] = true;
+    }
   }
   return j;
 }

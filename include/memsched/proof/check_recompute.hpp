@@ -23,9 +23,9 @@ inline namespace MEMSCHED_ABI {
 /// storages, and the absent storages of a row have at least the bytes by which everything together exceeds the budget. A
 /// case decides whether a storage is needed and absent at some of the rows from `first` to `last`, of one gap or of the
 /// tail. In a leaf, for prices p of rows: cost >= sum_k p_k excess_k + sum over parts of gaps of (cost - size * (p over its
-/// rows)) where the storage is absent, of 0 where it is present, and of the smaller where that is open (Lagrangian
-/// relaxation). A gap is one part, unless decisions cut it. Without loads, costs are multiples of the greatest common
-/// divisor of all costs, to which a leaf's value is rounded up; with loads, of 1.
+/// rows)) where the storage is absent or made again, of 0 where it is present, and of the smaller where that is open
+/// (Lagrangian relaxation). A gap is one part, unless decisions cut it. Without loads, costs are multiples of the greatest
+/// common divisor of all costs, to which a leaf's value is rounded up; with loads, of 1.
 ///
 /// At a row with needs, the storage of a gap is in memory, or it is absent and its producer runs again behind the row; then
 /// the producer's inputs are needed, too. Each needed storage takes p times its bytes if it is in memory; if absent, its
@@ -44,6 +44,13 @@ inline namespace MEMSCHED_ABI {
 /// absent from b on, it is made again once more: b cuts its gap or tail, and what its own producer reads likewise. Two cuts
 /// are not at the cost of one run: the second one's k must not be before the first one's b. Where storages can be loaded,
 /// cases decide whole gaps and tails, and nothing is cut.
+///
+/// Reruns. Let t be decided to be needed and absent at row k, and let row b end its gap by a use. While its producer runs
+/// again between k and b, the storage of each other gap is in memory that begins at row k or right behind its use by row k,
+/// and ends behind row b or by a use of row b: but if it is made again in that gap. So what is made again has the bytes by
+/// which all of this exceeds the budget, and a price for these bytes counts like that of a row. A case with `again` decides
+/// whether a storage is made again in a gap; where it is not, the storage is in memory at all rows. Where other decisions
+/// say that it is in memory at rows of a gap, it may still be made again between these, so that reruns leave it out.
 MEMSCHED_FUNCTION std::string check_recompute(const problem& p, memory_model model, bytes budget,
                                               const recompute_proof& proof, const offload& moves = {});
 
@@ -143,7 +150,7 @@ class recompute_checker {
     for (const auto& list : proof_.prices) {
       std::uint64_t left = std::uint64_t{1} << 63;
       for (const auto& [row, price] : list) {
-        if (row >= proof_.rows.size()) return "a price is for no row";
+        if (row >= proof_.rows.size() + proof_.reruns.size()) return "a price is for no row";
         if (price > left) return "prices are too large";
         left -= price;
       }
@@ -185,8 +192,10 @@ class recompute_checker {
         if (moves_ && (c.first != g.first || c.last != g.last)) return name + " decides a part of what can be loaded";
         for (index_t next : {c.absent, c.present})
           if (next <= v.at || next >= proof_.cases.size()) return name + " lacks one of its cases";
-        open.push_back({c.present, path.size(), {stretch, c.first, c.last, false}});
-        open.push_back({c.absent, path.size(), {stretch, c.first, c.last, true}});
+        if (c.again && (needs_.is_tail(stretch) || c.first != g.first || c.last != g.last))
+          return name + " decides whether a storage is made again, but not of a whole gap";
+        open.push_back({c.present, path.size(), {stretch, c.first, c.last, false, c.again}});
+        open.push_back({c.absent, path.size(), {stretch, c.first, c.last, true, c.again}});
       }
     }
     return {};
@@ -205,10 +214,10 @@ class recompute_checker {
   std::string check_leaf(std::size_t list) const {
     if (proof_.bound == 0) return {};
     if (proof_.bound == ~std::uint64_t{0}) return " rules nothing out";
-    std::vector<int128> price(proof_.rows.size(), 0), sum(proof_.rows.size() + 1, 0);
+    std::vector<int128> price(proof_.rows.size() + proof_.reruns.size(), 0), sum(proof_.rows.size() + 1, 0);
     for (const auto& [row, p] : proof_.prices[list]) price[row] += static_cast<int128>(p);
     int128 value = 0;
-    for (std::size_t k = 0; k < price.size(); ++k) {
+    for (std::size_t k = 0; k < proof_.rows.size(); ++k) {
       const int128 priced = needs_.has_needs[k] ? 0 : price[k];
       value += priced * rows_.excess[k];
       sum[k + 1] = sum[k] + priced;
@@ -219,11 +228,24 @@ class recompute_checker {
         if (m.certain && m.is != proof_needs::absent) excess += size(n, m.storage);
       value += price[n.row] * excess;
     }
+    std::vector<int128> by_reruns(rows_.gaps.size(), 0);  // prices of a gap's bytes
+    for (std::size_t i = 0; i < needs_.reruns.size(); ++i) {
+      const int128 p = price[proof_.rows.size() + i];
+      if (p == 0 || !needs_.is_certain(needs_.reruns[i])) continue;
+      int128 excess = needs_.reruns[i].bytes - static_cast<int128>(std::min(budget_, max_total));
+      for (std::size_t g : needs_.reruns[i].lasting) {
+        if (needs_.is_decided_at_rows(g)) continue;
+        excess += static_cast<int128>(p_.size(rows_.gaps[g].storage));
+        by_reruns[g] += p;
+      }
+      value += p * excess;
+    }
     std::vector<int128> left;  // that parts can still pay
     for (const part& q : needs_.parts) {
       const gap& g = needs_.stretch(q.stretch);
-      const int128 saved =
-          needs_.is_tail(q.stretch) ? 0 : static_cast<int128>(p_.size(g.storage)) * (sum[q.last + 1] - sum[q.first]);
+      const int128 saved = needs_.is_tail(q.stretch) ? 0
+                                                     : static_cast<int128>(p_.size(g.storage)) *
+                                                           (sum[q.last + 1] - sum[q.first] + by_reruns[q.stretch]);
       const int128 paid = (static_cast<int128>(g.cost) << proof_.scale) - saved;
       const bool is_open = q.is == proof_needs::open;
       if (q.is == proof_needs::absent || (is_open && paid < 0)) value += paid;

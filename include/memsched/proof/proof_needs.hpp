@@ -31,6 +31,7 @@ class proof_needs {
     std::size_t stretch;      // a gap, or behind all of them the tail of a storage
     std::size_t first, last;  // rows, both included
     bool absent;              // needed and absent at some of these rows
+    bool again;               // instead, of a whole gap: whether the storage is made again in it
   };
   struct part {
     std::size_t stretch, first, last;
@@ -55,6 +56,13 @@ class proof_needs {
     std::vector<std::size_t> place;  // per storage
   };
 
+  /// The producer of a member runs again behind a row, before the row that uses its storage next.
+  struct rerun {
+    std::size_t need_row, member;
+    int128 bytes;                      // of the producer
+    std::vector<std::size_t> lasting;  // gaps of others that are in memory then, unless they are made again in these
+  };
+
   proof_needs(const problem& p, const recompute_proof& proof, bool moves, const proof_rows& gaps)
       : p_(p), proof_(proof), moves_(moves), rows_(gaps), leaves_(may_leave(p)) {}
 
@@ -70,6 +78,8 @@ class proof_needs {
       has_needs[k] = true;
       add_row(k, proof_.units[at]);
     }
+    for (const auto& [k, t] : proof_.reruns)
+      if (!add_rerun(k, t)) return "there is no rerun of " + std::to_string(t) + " behind row " + std::to_string(k);
     return {};
   }
 
@@ -101,7 +111,15 @@ class proof_needs {
   }
 
   std::vector<bool> has_needs;  ///< per row
+  /// Whether a rerun is certain by the decisions.
+  bool is_certain(const rerun& r) const { return rows[r.need_row].members[r.member].is == absent; }
+  /// Whether a storage is known to be in memory at rows of a gap, but not between these.
+  bool is_decided_at_rows(std::size_t gap) const {
+    return std::ranges::any_of(decisions_of(gap), [](const decision& d) { return !d.absent && !d.again; });
+  }
+
   std::vector<need_row> rows;
+  std::vector<rerun> reruns;
   std::vector<part> parts;
 
  private:
@@ -132,6 +150,35 @@ class proof_needs {
     rows.push_back(std::move(n));
   }
 
+  /// Adds the rerun of a storage behind a row with needs. Returns false where there is none with a known use.
+  bool add_rerun(std::size_t k, tensor_id t) {
+    const auto n = std::ranges::find(rows, k, &need_row::row);
+    if (moves_ || n == rows.end() || t >= n->place.size() || n->place[t] == nowhere) return false;
+    const member& m = n->members[n->place[t]];
+    if (!m.of_gap || !m.again) return false;
+    const std::size_t back = use_behind(m.stretch);
+    if (back == nowhere) return false;
+    const op_id op = p_.producer(t);
+    const auto has = [](const auto& list, tensor_id x) { return std::ranges::find(list, x) != list.end(); };
+    rerun r{static_cast<std::size_t>(n - rows.begin()), n->place[t], rows_.bytes_of(op), {}};
+    for (std::size_t i = 0; i < rows_.gaps.size(); ++i) {
+      const proof_rows::gap& g = rows_.gaps[i];
+      const bool used_at_k = has(p_.reads(proof_.rows[k]), g.storage) || has(p_.creates(proof_.rows[k]), g.storage);
+      const bool begins = g.first <= k || (g.first == k + 1 && used_at_k);
+      const bool ends = g.last >= back || (g.last + 1 == back && use_behind(i) == back);
+      if (begins && ends && !has(p_.reads(op), g.storage) && !has(p_.creates(op), g.storage)) r.lasting.push_back(i);
+    }
+    reruns.push_back(std::move(r));
+    return true;
+  }
+  /// The row right behind a gap, if it uses the storage.
+  std::size_t use_behind(std::size_t gap) const {
+    const std::size_t behind = stretch(gap).last + 1;
+    if (behind == proof_.rows.size()) return nowhere;
+    const auto reads = p_.reads(proof_.rows[behind]);
+    return std::ranges::find(reads, stretch(gap).storage) != reads.end() ? behind : nowhere;
+  }
+
   std::span<const decision> decisions_of(std::size_t stretch) const {
     return {std::ranges::lower_bound(known_, stretch, {}, &decision::stretch),
             std::ranges::upper_bound(known_, stretch, {}, &decision::stretch)};
@@ -145,7 +192,7 @@ class proof_needs {
         for (const decision& d : decisions_of(m.stretch)) {
           if (n.row < d.first || d.last < n.row) continue;
           if (!d.absent) m.is = present;
-          else if (d.first == d.last && m.is == open && !moves_) m.is = absent;
+          else if (d.first == d.last && !d.again && m.is == open && !moves_) m.is = absent;
         }
         if (m.is != absent) continue;
         m.certain = true;
@@ -185,10 +232,7 @@ class proof_needs {
   std::size_t next_use(const member& m, std::size_t row) const {
     for (const decision& d : decisions_of(m.stretch))
       if (!d.absent && d.first > row) return d.first;
-    const std::size_t behind = stretch(m.stretch).last + 1;
-    if (behind == proof_.rows.size()) return nowhere;
-    const auto reads = p_.reads(proof_.rows[behind]);
-    return std::ranges::find(reads, m.storage) != reads.end() ? behind : nowhere;
+    return use_behind(m.stretch);
   }
 
   void cut_stretches() {

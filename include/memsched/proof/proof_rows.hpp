@@ -49,6 +49,17 @@ class proof_rows {
   /// Whether an operator may run again.
   bool again(op_id op) const { return op != none && again_[op]; }
 
+  /// Bytes of an operator while it runs; where inputs are consumed first, without its reads.
+  int128 bytes_of(op_id op) const {
+    auto sum = static_cast<int128>(p_.workspace(op));
+    for (tensor_id t : p_.creates(op)) sum += static_cast<int128>(p_.size(t));
+    if (rule(op) == firing::cbp) return sum;
+    for (tensor_id t : p_.reads(op)) sum += static_cast<int128>(p_.size(t));
+    if (model_.in_place)
+      for (const problem::storage_reuse& r : p_.reuses(op)) sum -= static_cast<int128>(r.spared);
+    return sum;
+  }
+
   std::vector<gap> gaps;
   std::vector<gap> tails;      ///< per storage, the rows behind all its uses; first `nowhere` where it stays
   std::vector<int128> excess;  ///< per row
@@ -170,13 +181,7 @@ class proof_rows {
   }
   void find_excess(bytes budget) {
     for (op_id op : proof_.rows) {
-      int128 sum = static_cast<int128>(p_.workspace(op)) - static_cast<int128>(std::min(budget, max_total));
-      for (tensor_id t : p_.creates(op)) sum += static_cast<int128>(p_.size(t));
-      if (rule(op) == firing::pbc) {
-        for (tensor_id t : p_.reads(op)) sum += static_cast<int128>(p_.size(t));
-        if (model_.in_place)
-          for (const problem::storage_reuse& r : p_.reuses(op)) sum -= static_cast<int128>(r.spared);
-      }
+      const int128 sum = bytes_of(op) - static_cast<int128>(std::min(budget, max_total));
       excess.push_back(sum);
       room.push_back(-sum);
     }

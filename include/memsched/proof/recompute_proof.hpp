@@ -22,6 +22,7 @@ struct recompute_case {
   index_t row = none;                     ///< leaf: instead of prices, a row that no open gaps cover
   tensor_id storage = none;               ///< inner
   index_t first = none, last = none;      ///< inner: rows, both included
+  bool again = false;                     ///< inner, of a whole gap, instead: whether its storage is made again in it
   index_t absent = none, present = none;  ///< inner: the cases
 };
 
@@ -51,6 +52,7 @@ struct recompute_proof {
   unsigned scale = 0;              ///< prices are multiples of 2^-scale of the cost's unit
   std::vector<std::vector<std::pair<index_t, std::uint64_t>>> prices;  ///< lists of (row, price of a byte)
   std::vector<index_t> needs;                               ///< rows where absent storages are made again from needed ones
+  std::vector<std::pair<index_t, tensor_id>> reruns;        ///< (row, storage): their prices stand behind those of rows
   std::vector<bytes> units;                                 ///< per row with needs: its bytes are counted in whole units
   std::vector<std::vector<proof::recompute_share>> shares;  ///< per list of prices, at rows with needs
   std::optional<proof::weighed_proof> weighed;              ///< instead of rows, prices and cases

@@ -186,10 +186,14 @@ class cover_search {
     auto& lists = answer_.proof.prices;
     lists.emplace_back();
     for (std::size_t k = 0; k < prices.size(); ++k)
-      if (prices[k] > 0) lists.back().emplace_back(rows_[k], prices[k]);
+      if (prices[k] > 0) lists.back().emplace_back(place_of_price(k), prices[k]);
     proof_bytes_ += lists.back().size() * sizeof(lists.back()[0]) + shares.size() * sizeof(shares[0]);
     answer_.proof.shares.push_back(std::move(shares));
     return static_cast<index_t>(lists.size() - 1);
+  }
+  /// The place of a price in the proof: a row, or behind all rows a rerun.
+  index_t place_of_price(std::size_t k) const {
+    return k < rows_.size() ? rows_[k] : static_cast<index_t>(cover_.source.rows.size() + k - rows_.size());
   }
   index_t add_case() {
     answer_.proof.cases.emplace_back();
@@ -213,9 +217,9 @@ class cover_search {
   /// one row, it is beyond all limits where the needs of the row exceed the budget.
   void close_decided(node& n) {
     if (refuted_by_a_row(n)) return;
-    std::vector<double> p(rows_.size(), 0);
+    std::vector<double> p(cover_.wanted.size(), 0);
     take_prices(n, p);
-    for (std::size_t k = 0; k < rows_.size() && cover_.has_needs(); ++k) {
+    for (std::size_t k = 0; k < p.size() && cover_.has_needs(); ++k) {
       p[k] = std::numeric_limits<double>::max();
       take_prices(n, p);
       p[k] = 0;
@@ -238,11 +242,17 @@ class cover_search {
     c.storage = cover_.stretch(d.stretch).storage;
     c.first = d.first;
     c.last = d.last;
+    c.again = d.again;
     c.absent = absent;
     c.present = present;
   }
 
-  static decision whole(const priced_cover::piece& p, bool absent) { return {p.stretch, p.from, p.to, absent}; }
+  /// A decision of a whole piece.
+  decision whole(const priced_cover::piece& p, bool absent) const {
+    const rerun_gap& g = cover_.stretch(p.stretch);
+    const bool again = !cover_.is_tail(p.stretch) && p.from == g.first && p.to == g.last;
+    return {p.stretch, p.from, p.to, absent, again};
+  }
 
   /// Decides pieces of the root where the other answer costs too much by its prices.
   void fix_by_prices(node& root) {
@@ -318,13 +328,13 @@ class cover_search {
 
   /// Whether nodes and their part of the proof are within the limit of memory.
   bool fits() {
-    const std::size_t each = sizeof(node) + 16 * sizeof(decision) + sizeof(std::uint64_t) * rows_.size();
+    const std::size_t each = sizeof(node) + 16 * sizeof(decision) + sizeof(std::uint64_t) * cover_.wanted.size();
     return context_.fits(nodes_ * each + proof_bytes_);
   }
 
   /// Prices to begin with.
   std::vector<double> start() const {
-    std::vector<double> p(rows_.size(), 0);
+    std::vector<double> p(cover_.wanted.size(), 0);
     for (const auto& [row, price] : limits_.start)
       if (const auto at = std::lower_bound(rows_.begin(), rows_.end(), row); at != rows_.end() && *at == row)
         p[static_cast<std::size_t>(at - rows_.begin())] = price;
@@ -340,7 +350,7 @@ class cover_search {
     improve_prices(root, cover_.first_steps, cover_.first_patience);
     round(root);
     for (const auto& p : {cover_.unscaled(root.prices)})
-      for (std::size_t k = 0; k < p.size(); ++k)
+      for (std::size_t k = 0; k < rows_.size(); ++k)
         if (p[k] > 0) answer_.prices.emplace_back(rows_[k], p[k]);
     if (root.bound >= cutoff()) close(root);
     else fix_by_prices(root), queue_.push(std::move(root));
@@ -399,6 +409,8 @@ MEMSCHED_FUNCTION gap_cover cover_gaps(const rerun_rows& r, const rerun_needs& n
   gap_cover answer = detail::cover_search(cover, limits, context).run();
   answer.proof.needs = needs.rows;
   answer.proof.units = needs.units;
+  for (const rerun_row& rerun : needs.reruns)
+    answer.proof.reruns.emplace_back(needs.needs[rerun.need].row, needs.needs[rerun.need].storage);
   return answer;
 }
 

@@ -74,7 +74,7 @@ class decided_needs {
       for (index_t i : needs_of_[d.stretch]) {
         if (needs_[i].row < d.first || d.last < needs_[i].row) continue;
         if (!d.absent) answer_[i] = in_memory;
-        else if (d.first == d.last && !loads_ && answer_[i] == open) answer_[i] = absent;
+        else if (d.first == d.last && !d.again && !loads_ && answer_[i] == open) answer_[i] = absent;
       }
     certain_.resize(needs_.size());
     for (std::size_t i = 0; i < needs_.size(); ++i) certain_[i] = needs_[i].certain;

@@ -25,13 +25,28 @@ struct rerun_need {
   index_t stretch = none;  ///< that bears the cost where it is absent: a gap, or behind them a tail; none: it costs nothing
 };
 
+/// A rerun of the producer of a need, if its storage is absent. Memory while it runs is a row of its own.
+struct rerun_row {
+  index_t need = none;
+  index_t back = none;  ///< the row that uses the storage next
+  bytes fixed = 0;      ///< of the producer (`bytes_of_run`)
+  bytes over = 0;       ///< bytes over the budget, with all storages of gaps that last
+};
+
+/// Whether the storage of a gap is in memory all the time between two rows, unless it is made again in the gap.
+inline bool lasts(const rerun_gap& g, index_t row, index_t back) {
+  return (g.first <= row || g.since == row) && (g.last >= back || g.back == back);
+}
+
 /// Needs at some rows, row by row.
 struct rerun_needs {
   std::vector<index_t> rows;
   std::vector<bytes> units;  ///< per row: sizes of needs are rounded down to multiples of it
   std::vector<bytes> room;   ///< per row: bytes of the budget beside those of the operator, in whole units
   std::vector<rerun_need> needs;
-  list_of<index_t> inputs;  ///< per need, those needs of its row that its producer reads
+  list_of<index_t> inputs;        ///< per need, those needs of its row that its producer reads
+  std::vector<rerun_row> reruns;  ///< those of needs with gaps, with the most bytes over the budget, by need; 64 at most
+  list_of<index_t> lasting;       ///< per rerun, gaps that last and are of no reads or outputs of the producer
 };
 
 /// The needs at `rows`, positions in r.rows that rise.
@@ -49,6 +64,13 @@ struct rerun_needs {
 /// multiples of a unit, sum to at most the room that the budget leaves beside the operator of row k, rounded down likewise.
 /// Proof. Rounded or not, they sum to at most the room, and the rounded sum is a multiple of the unit.
 /// The largest sizes of a training step mostly have a large divisor, and a budget has none.
+///
+/// Reruns. Lemma. In a schedule that loads nothing, let the storage t of a gap be needed and absent at row k, and let the
+/// operator of row b use it next. While the producer of t runs again between both, the storages of other gaps that last from
+/// k to b are in memory, but for those that are made again in these gaps. The latter have at least the bytes over the budget.
+/// Proof. Let j be the storage of a gap that lasts. It was made before row k or by its operator, and has a use behind the
+/// rerun. If it is absent while the producer of t runs, then it is made again behind that and before that use, which ends the
+/// gap or is behind row b. Reads and outputs of the producer are counted with it.
 MEMSCHED_FUNCTION rerun_needs find_needs(const execution_table& table, memory_model model, const rerun_rows& r,
                                          std::span<const index_t> rows, bytes budget);
 
@@ -97,6 +119,53 @@ MEMSCHED_FUNCTION void count_in_units(std::span<rerun_need> needs, bytes room, r
   out.room.push_back(room);
 }
 
+/// Gaps that last while the producer of a need runs again.
+MEMSCHED_FUNCTION std::vector<index_t> lasting_gaps(const problem& p, const rerun_rows& r, const rerun_need& n,
+                                                    std::span<const index_t> gaps) {
+  const op_id producer = p.producer(n.storage);
+  std::vector<index_t> lasting;
+  for (const index_t i : gaps) {
+    const rerun_gap& g = r.gaps[i];
+    const auto has = [&](const auto& list) { return std::ranges::find(list, g.storage) != list.end(); };
+    if (lasts(g, n.row, r.gaps[n.stretch].back) && !has(p.reads(producer)) && !has(p.creates(producer)))
+      lasting.push_back(i);
+  }
+  return lasting;
+}
+
+MEMSCHED_FUNCTION void add_reruns(const execution_table& table, memory_model model, const rerun_rows& r, bytes budget,
+                                  rerun_needs& out) {
+  constexpr std::size_t most = 64;
+  const problem& p = table.graph();
+  std::vector<index_t> gaps;  // around a row
+  for (index_t i = 0; i < out.needs.size(); ++i) {
+    const rerun_need& n = out.needs[i];
+    if (i == 0 || out.needs[i - 1].row != n.row) {
+      gaps.clear();
+      for (index_t g = 0; g < r.gaps.size(); ++g)
+        if (r.gaps[g].last >= n.row && (r.gaps[g].first <= n.row || r.gaps[g].since == n.row)) gaps.push_back(g);
+    }
+    if (!n.certain || n.closed || n.size == 0 || r.gaps[n.stretch].back == none) continue;
+    rerun_row rerun{i, r.gaps[n.stretch].back, bytes_of_run(table, model, p.producer(n.storage))};
+    bytes sum = rerun.fixed;
+    for (index_t g : lasting_gaps(p, r, n, gaps)) sum += r.gaps[g].size;
+    if (sum <= budget) continue;
+    rerun.over = sum - budget;
+    out.reruns.push_back(rerun);
+  }
+  std::ranges::sort(out.reruns, [](const rerun_row& a, const rerun_row& b) {
+    return a.over != b.over ? a.over > b.over : a.need < b.need;
+  });
+  if (out.reruns.size() > most) out.reruns.resize(most);
+  std::ranges::sort(out.reruns, {}, &rerun_row::need);
+  std::vector<index_t> all(r.gaps.size());
+  std::iota(all.begin(), all.end(), index_t{0});
+  std::vector<std::pair<index_t, index_t>> lasting;
+  for (index_t i = 0; i < out.reruns.size(); ++i)
+    for (index_t g : lasting_gaps(p, r, out.needs[out.reruns[i].need], all)) lasting.emplace_back(i, g);
+  out.lasting = list_of<index_t>::from_pairs(out.reruns.size(), lasting);
+}
+
 }  // namespace detail
 
 MEMSCHED_FUNCTION rerun_needs find_needs(const execution_table& table, memory_model model, const rerun_rows& r,
@@ -136,6 +205,7 @@ MEMSCHED_FUNCTION rerun_needs find_needs(const execution_table& table, memory_mo
     detail::count_in_units(std::span(out.needs).subspan(first), budget - std::min(budget, r.fixed[k]), out);
   }
   out.inputs = list_of<index_t>::from_pairs(out.needs.size(), inputs);
+  if (!table.prices()) detail::add_reruns(table, model, r, budget, out);
   return out;
 }
 

@@ -41,6 +41,7 @@ class priced_closure final : public priced_cover {
       most[place_.back()] += static_cast<double>(n.size);
     }
     choose_limits(most);
+    add_reruns();
     decide({});
     first_steps = 2000, later_steps = 5, first_patience = 6;  // each is a minimum cut
   }
@@ -51,6 +52,7 @@ class priced_closure final : public priced_cover {
   void decide(std::vector<decision> known) override {
     known_ = decision_list(std::move(known));
     windows_ = decided_.decide(known_);
+    count_reruns();
     cut();
     piece_of_.assign(needs_.needs.size(), none);
     for (index_t i = 0; i < pieces.size(); ++i)
@@ -67,8 +69,9 @@ class priced_closure final : public priced_cover {
     const auto may_be_absent = [&](index_t i) {
       return decided_.is_absent(i) || (decided_.is_open(i) && piece_of_[i] != none && taken_[piece_of_[i]]);
     };
-    const auto d = dearest_return(is_absent);
-    return d ? d : dearest_return(may_be_absent);
+    auto d = dearest_return(is_absent);
+    if (!d) d = dearest_return(may_be_absent);
+    return d ? d : rerun_over_budget(may_be_absent);
   }
 
   /// A minimum cut over the needs at rows with a price.
@@ -126,6 +129,27 @@ class priced_closure final : public priced_cover {
     const rerun_need& n = needs_.needs[best];
     return decision{n.stretch, n.row, n.row, true};
   }
+  /// Of needs whose producers run again without the room for it, if gaps are as answered: the one with the most bytes over the
+  /// budget.
+  template <class F>
+  std::optional<decision> rerun_over_budget(const F& absent) const {
+    std::vector<bool> made_again(source.gaps.size(), false);
+    for (std::size_t i = 0; i < pieces.size(); ++i)
+      if (taken_[i] && !is_tail(pieces[i].stretch)) made_again[pieces[i].stretch] = true;
+    index_t worst = none;
+    delta most = 0;
+    for (index_t i = 0; i < needs_.reruns.size(); ++i) {
+      const rerun_row& rerun = needs_.reruns[i];
+      if (!decided_.is_open(rerun.need) || !absent(rerun.need)) continue;
+      delta over = static_cast<delta>(rerun.over);
+      for (index_t g : needs_.lasting[i])
+        if (made_again[g]) over -= static_cast<delta>(source.gaps[g].size);
+      if (over > most) most = over, worst = rerun.need;
+    }
+    if (worst == none) return std::nullopt;
+    const rerun_need& n = needs_.needs[worst];
+    return decision{n.stretch, n.row, n.row, true};
+  }
   /// Whether a piece is absent at a row over the budget from `row` on.
   template <class F>
   bool is_absent_from(index_t row, index_t i, const F& absent) const {
@@ -136,6 +160,26 @@ class priced_closure final : public priced_cover {
       const index_t k = needs_.needs[need].row;
       return row <= k && k <= p.to && absent(need);
     });
+  }
+  /// Finds the reruns that are certain, and what a price asks for: bytes over the budget, of gaps that last and are made again.
+  void count_reruns() {
+    counts_.assign(source.gaps.size() + source.tails.size(), false);
+    for (index_t i = 0; i < needs_.reruns.size(); ++i) {
+      const rerun_row& rerun = needs_.reruns[i];
+      delta& over = wanted[rows.size() + i];
+      over = 0;
+      if (!decided_.is_absent(rerun.need)) continue;
+      over = static_cast<delta>(rerun.over);
+      for (index_t g : needs_.lasting[i]) {
+        counts_[g] = true;
+        if (is_decided_at_rows(g)) over -= static_cast<delta>(source.gaps[g].size);
+      }
+    }
+  }
+  bool is_certain_rerun(index_t i) const { return decided_.is_absent(needs_.reruns[i].need); }
+  /// Whether a storage is known to be in memory at rows of a gap, but not between them.
+  bool is_decided_at_rows(index_t gap) const {
+    return std::ranges::any_of(known_.of(gap), [](const decision& d) { return !d.absent && !d.again; });
   }
   /// At rows with needs, a price asks for the bytes of certain needs beyond the room.
   void want() {
@@ -148,6 +192,22 @@ class priced_closure final : public priced_cover {
       }
       if (k != none) wanted[k] = over;
     }
+  }
+
+  /// Reruns have prices behind those of rows, and gaps that last while they run are decided, too.
+  void add_reruns() {
+    wanted.resize(rows.size() + needs_.reruns.size(), 0);
+    highest_.resize(wanted.size(), 0x1p46);
+    std::vector<bool> found(source.gaps.size(), false);
+    for (const piece& p : wholes)
+      if (!is_tail(p.stretch)) found[p.stretch] = true;
+    for (index_t i = 0; i < needs_.reruns.size(); ++i)
+      for (index_t g : needs_.lasting[i]) {
+        const rerun_gap& gap = source.gaps[g];
+        if (found[g] || gap.closed || gap.size == 0) continue;
+        found[g] = true;
+        wholes.push_back({g, gap.first, gap.last, 0, 0, gap.size, gap.cost, open});
+      }
   }
 
   /// Costs and priced bytes stay within 2^61 in all, so that the cut is exact.
@@ -168,13 +228,21 @@ class priced_closure final : public priced_cover {
       prefix[k + 1] = prefix[k] + (has_needs_[k] ? 0 : static_cast<int128>(p[k]));
       v.value += static_cast<int128>(p[k]) * static_cast<int128>(wanted[k]);
     }
+    std::vector<int128> by_reruns(source.gaps.size(), 0);  // per gap, prices of reruns that it makes room for
+    for (index_t i = 0; i < needs_.reruns.size(); ++i) {
+      const auto price = static_cast<int128>(p[rows.size() + i]);
+      if (price == 0 || !is_certain_rerun(i)) continue;
+      v.value += price * static_cast<int128>(wanted[rows.size() + i]);
+      for (index_t g : needs_.lasting[i])
+        if (!is_decided_at_rows(g)) by_reruns[g] += price;
+    }
     v.reduced.resize(pieces.size());
     member_.assign(pieces.size(), none);
     taken_.assign(pieces.size(), false);
     for (std::size_t i = 0; i < pieces.size(); ++i) {
       const piece& g = pieces[i];
-      const int128 paid =
-          (static_cast<int128>(g.cost) << scale) - static_cast<int128>(g.size) * (prefix[g.last] - prefix[g.first]);
+      const int128 price = prefix[g.last] - prefix[g.first] + (is_tail(g.stretch) ? 0 : by_reruns[g.stretch]);
+      const int128 paid = (static_cast<int128>(g.cost) << scale) - static_cast<int128>(g.size) * price;
       v.reduced[i] = paid;
       taken_[i] = g.answer == one || (g.answer == open && paid < 0);
       if (taken_[i]) v.value += paid;
@@ -270,6 +338,16 @@ class priced_closure final : public priced_cover {
       const double size = static_cast<double>(needs_.needs[i].size);
       if (absent_[i] != none && cut_.holds(absent_[i])) covered[place_[i]] += size;
       if (present_[i] != none && cut_.holds(present_[i])) covered[place_[i]] -= size;
+    }
+    covered.resize(rows.size());
+    std::vector<double> made_again(source.gaps.size(), 0);  // bytes
+    for (std::size_t i = 0; i < pieces.size(); ++i)
+      if (taken_[i] && !is_tail(pieces[i].stretch)) made_again[pieces[i].stretch] += static_cast<double>(pieces[i].size);
+    for (index_t i = 0; i < needs_.reruns.size(); ++i) {
+      covered.push_back(0);
+      if (!is_certain_rerun(i)) continue;
+      for (index_t g : needs_.lasting[i])
+        if (!is_decided_at_rows(g)) covered.back() += made_again[g];
     }
     return covered;
   }

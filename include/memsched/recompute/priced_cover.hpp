@@ -137,7 +137,7 @@ class priced_cover {
   std::uint64_t unit;
   std::vector<index_t> rows;
   std::vector<bytes> excess;  ///< per row, over the budget
-  std::vector<delta> wanted;  ///< per row, the bytes that a price asks to be absent
+  std::vector<delta> wanted;  ///< per row, the bytes that a price asks to be absent; then per rerun of the needs
   std::vector<piece> wholes;  ///< stretches that may be absent
   std::vector<piece> pieces;
   unsigned scale = 0;
@@ -170,6 +170,7 @@ class priced_cover {
 
   decision_list known_;
   std::vector<rerun_window> windows_;
+  std::vector<bool> counts_;  // per gap, whether its pieces count without a row over the budget; empty: none does
 
  private:
   void add_pieces(piece rest, std::span<const decision> decisions) {
@@ -189,7 +190,8 @@ class priced_cover {
       if (!d.absent && d.first <= p.from && p.to <= d.last) p.answer = zero;
     }
     if (!is_tail(p.stretch)) p.first = place_[p.from], p.last = place_[p.to + 1];
-    if (p.first < p.last || is_tail(p.stretch) || p.answer == one) pieces.push_back(p);
+    const bool counts = !counts_.empty() && counts_[p.stretch];
+    if (p.first < p.last || is_tail(p.stretch) || p.answer == one || counts) pieces.push_back(p);
   }
 
   /// Rows over the budget, and gaps at these.

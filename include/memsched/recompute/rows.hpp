@@ -28,6 +28,7 @@ struct rerun_gap {
   bytes size = 0;
   std::uint64_t cost = 0;  ///< of a schedule in which the storage is absent at some row of the gap
   bool closed = false;     ///< the storage cannot be absent: it is neither made again nor loaded
+  index_t since = none;    ///< the row that makes or uses the storage at the begin of the gap; none: it begins otherwise
   index_t back = none;     ///< the row behind the gap, which uses the storage; none: a use that is no row ends the gap
   static constexpr std::uint64_t never = ~std::uint64_t{0};
   std::uint64_t load_more = never;  ///< a load costs so much more than a rerun; 0: no less; never: it cannot be loaded
@@ -53,6 +54,7 @@ struct rerun_decision {
   index_t stretch = none;       ///< a gap's position; behind all gaps, a tail's
   index_t first = 0, last = 0;  ///< rows, both included
   bool absent = false;
+  bool again = false;  ///< of a whole gap, instead: whether its storage is made again in it, between the uses around the gap
 };
 
 /// The first executions of some operators, in the order in which every schedule of the scope runs them.
@@ -73,6 +75,10 @@ struct path_places {
 
 /// O(operators + edges).
 MEMSCHED_FUNCTION path_places places_of_path(const problem& p, std::span<const op_id> path);
+
+/// Bytes of an operator's reads, outputs and workspace, less the most that outputs in place spare. Where inputs are consumed
+/// first, without reads: one with a use to come is part of its next gap. O(reads + outputs).
+MEMSCHED_FUNCTION bytes bytes_of_run(const execution_table& table, memory_model model, op_id op);
 
 /// The rows of `order`, which runs every operator once: the scope is `given_order`. O(operators + uses).
 ///
@@ -126,7 +132,7 @@ class row_builder {
     for (tensor_id t : p_.tensors())
       if (p_.storage(t) == t && p_.kept(t)) add_gaps(t, before, made);
     charge();
-    for (op_id op : out_.rows) out_.fixed.push_back(fixed(op));
+    for (op_id op : out_.rows) out_.fixed.push_back(bytes_of_run(table_, model_, op));
     return std::move(out_);
   }
 
@@ -145,12 +151,14 @@ class row_builder {
     }
     std::sort(uses_.begin(), uses_.end());
     index_t first = producer == none ? 0 : made[producer] + (row_[producer] == none ? 0 : 1);
+    index_t since = producer == none ? none : row_[producer];
     const auto add = [&](index_t behind, index_t back) {
-      if (first < behind) out_.gaps.push_back({t, first, behind - 1, p_.size(t), 0, closed, back});
+      if (first < behind) out_.gaps.push_back({t, first, behind - 1, p_.size(t), 0, closed, since, back});
     };
     for (index_t use : uses_) {
       add(use, use);
       first = use + (frees_first(out_.rows[use]) ? 0 : 1);
+      since = use;
     }
     add(end, none);
     if (!p_.stays(t)) add_tail(t, closed, made);
@@ -202,18 +210,6 @@ class row_builder {
     g.closed = false;
   }
 
-  /// Bytes of reads, creates and workspace, less the most that outputs in place spare. Where inputs are consumed first, a
-  /// read with a use to come is part of its next gap.
-  bytes fixed(op_id op) const {
-    bytes sum = p_.workspace(op), spared = 0;
-    for (tensor_id t : p_.creates(op)) sum += p_.size(t);
-    if (frees_first(op)) return sum;
-    for (tensor_id t : p_.reads(op)) sum += p_.size(t);
-    if (model_.in_place)
-      for (const problem::storage_reuse& r : p_.reuses(op)) spared += r.spared;
-    return sum - spared;
-  }
-
   const problem& p_;
   const execution_table& table_;
   memory_model model_;
@@ -222,6 +218,17 @@ class row_builder {
 };
 
 }  // namespace detail
+
+MEMSCHED_FUNCTION bytes bytes_of_run(const execution_table& table, memory_model model, op_id op) {
+  const problem& p = table.graph();
+  bytes sum = p.workspace(op), spared = 0;
+  for (tensor_id t : p.creates(op)) sum += p.size(t);
+  if (table.rule(op, model) == firing::cbp) return sum;
+  for (tensor_id t : p.reads(op)) sum += p.size(t);
+  if (model.in_place)
+    for (const problem::storage_reuse& r : p.reuses(op)) spared += r.spared;
+  return sum - spared;
+}
 
 MEMSCHED_FUNCTION rerun_rows rows_of_order(const execution_table& table, memory_model model, std::span<const op_id> order) {
   std::vector<index_t> place(table.graph().ops().size());

@@ -45,7 +45,7 @@ MEMSCHED_FUNCTION index_t violated_row(const execution_table& table, memory_mode
     const rerun_needs needs = find_needs(table, model, r, std::span(&k, 1), budget);
     detail::priced_closure closure(r, needs, budget, 1);
     closure.decide({answers.begin(), answers.end()});
-    std::vector<std::uint64_t> price(cover.rows.size(), 0);
+    std::vector<std::uint64_t> price(closure.wanted.size(), 0);
     const int128 paid = closure.exact(price).value;
     price[i] = 1;  // too little to pay for a rerun
     const int128 over = closure.exact(price).value - paid;
