@@ -28,15 +28,8 @@ struct rerun_need {
 /// A rerun of the producer of a need, if its storage is absent. Memory while it runs is a row of its own.
 struct rerun_row {
   index_t need = none;
-  index_t back = none;  ///< the row that uses the storage next
-  bytes fixed = 0;      ///< of the producer (`bytes_of_run`)
-  bytes over = 0;       ///< bytes over the budget, with all storages of gaps that last
+  bytes over = 0;  ///< bytes over the budget, with all storages of gaps that last
 };
-
-/// Whether the storage of a gap is in memory all the time between two rows, unless it is made again in the gap.
-inline bool lasts(const rerun_gap& g, index_t row, index_t back) {
-  return (g.first <= row || g.since == row) && (g.last >= back || g.back == back);
-}
 
 /// Needs at some rows, row by row.
 struct rerun_needs {
@@ -119,51 +112,65 @@ MEMSCHED_FUNCTION void count_in_units(std::span<rerun_need> needs, bytes room, r
   out.room.push_back(room);
 }
 
-/// Gaps that last while the producer of a need runs again.
-MEMSCHED_FUNCTION std::vector<index_t> lasting_gaps(const problem& p, const rerun_rows& r, const rerun_need& n,
-                                                    std::span<const index_t> gaps) {
-  const op_id producer = p.producer(n.storage);
-  std::vector<index_t> lasting;
-  for (const index_t i : gaps) {
-    const rerun_gap& g = r.gaps[i];
-    const auto has = [&](const auto& list) { return std::ranges::find(list, g.storage) != list.end(); };
-    if (lasts(g, n.row, r.gaps[n.stretch].back) && !has(p.reads(producer)) && !has(p.creates(producer)))
-      lasting.push_back(i);
-  }
-  return lasting;
+/// Whether the storage of a gap is in memory all the time between two rows, unless it is made again in the gap.
+inline bool lasts(const rerun_gap& g, index_t row, index_t back) {
+  return (g.first <= row || g.since == row) && (g.last >= back || g.back == back);
 }
+
+/// The gaps of reruns that last, found row by row. Refers to the problem and rows.
+class lasting_gaps {
+ public:
+  lasting_gaps(const problem& p, const rerun_rows& r) : p_(p), rows_(r) {}
+
+  /// Gaps that last while the producer of a need runs again, but for its reads and outputs. O(gaps) for the first of a row.
+  std::vector<index_t> of(const rerun_need& n) {
+    if (n.row != row_) gather(n.row);
+    const op_id producer = p_.producer(n.storage);
+    std::vector<index_t> found;
+    for (const index_t i : around_) {
+      const rerun_gap& g = rows_.gaps[i];
+      const auto has = [&](const auto& list) { return std::ranges::find(list, g.storage) != list.end(); };
+      if (lasts(g, n.row, rows_.gaps[n.stretch].back) && !has(p_.reads(producer)) && !has(p_.creates(producer)))
+        found.push_back(i);
+    }
+    return found;
+  }
+
+ private:
+  void gather(index_t row) {
+    row_ = row;
+    around_.clear();
+    for (index_t i = 0; i < rows_.gaps.size(); ++i)
+      if (lasts(rows_.gaps[i], row, row)) around_.push_back(i);
+  }
+
+  const problem& p_;
+  const rerun_rows& rows_;
+  index_t row_ = none;
+  std::vector<index_t> around_;
+};
 
 MEMSCHED_FUNCTION void add_reruns(const execution_table& table, memory_model model, const rerun_rows& r, bytes budget,
                                   rerun_needs& out) {
   constexpr std::size_t most = 64;
   const problem& p = table.graph();
-  std::vector<index_t> gaps;  // around a row
+  lasting_gaps lasting(p, r);
   for (index_t i = 0; i < out.needs.size(); ++i) {
     const rerun_need& n = out.needs[i];
-    if (i == 0 || out.needs[i - 1].row != n.row) {
-      gaps.clear();
-      for (index_t g = 0; g < r.gaps.size(); ++g)
-        if (r.gaps[g].last >= n.row && (r.gaps[g].first <= n.row || r.gaps[g].since == n.row)) gaps.push_back(g);
-    }
     if (!n.certain || n.closed || n.size == 0 || r.gaps[n.stretch].back == none) continue;
-    rerun_row rerun{i, r.gaps[n.stretch].back, bytes_of_run(table, model, p.producer(n.storage))};
-    bytes sum = rerun.fixed;
-    for (index_t g : lasting_gaps(p, r, n, gaps)) sum += r.gaps[g].size;
-    if (sum <= budget) continue;
-    rerun.over = sum - budget;
-    out.reruns.push_back(rerun);
+    bytes sum = bytes_of_run(table, model, p.producer(n.storage));
+    for (index_t g : lasting.of(n)) sum += r.gaps[g].size;
+    if (sum > budget) out.reruns.push_back({i, sum - budget});
   }
   std::ranges::sort(out.reruns, [](const rerun_row& a, const rerun_row& b) {
     return a.over != b.over ? a.over > b.over : a.need < b.need;
   });
   if (out.reruns.size() > most) out.reruns.resize(most);
   std::ranges::sort(out.reruns, {}, &rerun_row::need);
-  std::vector<index_t> all(r.gaps.size());
-  std::iota(all.begin(), all.end(), index_t{0});
-  std::vector<std::pair<index_t, index_t>> lasting;
+  std::vector<std::pair<index_t, index_t>> pairs;
   for (index_t i = 0; i < out.reruns.size(); ++i)
-    for (index_t g : lasting_gaps(p, r, out.needs[out.reruns[i].need], all)) lasting.emplace_back(i, g);
-  out.lasting = list_of<index_t>::from_pairs(out.reruns.size(), lasting);
+    for (index_t g : lasting.of(out.needs[out.reruns[i].need])) pairs.emplace_back(i, g);
+  out.lasting = list_of<index_t>::from_pairs(out.reruns.size(), pairs);
 }
 
 }  // namespace detail
