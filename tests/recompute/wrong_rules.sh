@@ -9,7 +9,7 @@ rows=recompute/rows.hpp needs=recompute/needs.hpp cover=recompute/priced_cover.h
 closure=recompute/priced_closure.hpp checker=proof/check_recompute.hpp parts=proof/proof_needs.hpp
 
 wrong "rows: room in place is forgotten" $rows 's/return sum - spared;/return sum;/'
-wrong "rows: a read that ends first is in memory" $rows 's/if (frees_first(op)) return sum;//'
+wrong "rows: a read that ends first is in memory" $rows 's/if (table.rule(op, model) == firing::cbp) return sum;//'
 wrong "rows: a gap goes on over a use" $rows 's/for (index_t use : uses_) {/for (index_t use : uses_) { continue;/'
 wrong "needs: sizes are rounded up" $needs 's/n.size -= n.size % unit;/n.size += (unit - n.size % unit) % unit;/'
 wrong "needs: the room loses a unit more" $needs 's/room -= room % unit;/room -= room % unit + (unit > 1 ? unit : 0);/'
