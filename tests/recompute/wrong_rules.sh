@@ -24,7 +24,7 @@ wrong "decisions: absent at some row is absent at each" $decided 's/else if (d.f
 wrong "decisions: what is loaded is made from inputs" $decided 's/if (loads_) return found;//;s/ \&\& !loads_//'
 wrong "decisions: made again in a gap of one row is absent there" $decided 's/ \&\& !d.again//'
 wrong "reruns: a gap may end before its last use" $needs 's/(g.last >= back || g.back == back)/(g.last + 1 >= back)/'
-wrong "reruns: reads of the producer count twice" $needs 's/ \&\& !has(p.reads(producer))//'
+wrong "reruns: reads of the producer count twice" $needs 's/ \&\& !has(p_.reads(producer))//'
 wrong "reruns: all are certain" $closure 's/if (!decided_.is_absent(rerun.need)) continue;//;s/return decided_.is_absent(needs_.reruns\[i\].need);/return true;/'
 wrong "decisions: one rerun pays for two windows" $cover 's/if (w.row < rest.from ||/if (/'
 wrong "decisions: a tail is cut where its storage is not needed" $cover 's/if (!is_tail(rest.stretch)) {/{/'
