@@ -181,7 +181,8 @@ class Rows:
         need(back is not None, f"reruns: no use of {s} behind row {k} is known")
         here, own, lasting = self.rows[k], set(p.reads[maker]) | set(p.creates[maker]), []
         for i, (t, first, last, _, _) in enumerate(self.gaps):
-            begins = first <= k or (first == k + 1 and (t in p.reads[here] or t in p.creates[here]))
+            begins = first <= k or (first == k + 1 and (t in p.reads[here] or t in p.creates[here]) and
+                                    not (t in p.reads[self.rows[first]] and p.cbp[self.rows[first]]))
             if begins and (last >= back or self.use_behind(i) == back) and t not in own:
                 lasting.append(i)
         return k, s, self.fixed(maker), lasting

@@ -313,6 +313,11 @@ std::size_t require_sound_parts(const execution_table& table, memory_model model
   REQUIRE(gaps.run(budget) == "");
   detail::proof_needs needs(p, proof, false, gaps);
   REQUIRE(needs.run() == "");
+  for (index_t i = 0; i < by_search.reruns.size(); ++i) {
+    const rerun_need& n = by_search.needs[by_search.reruns[i].need];
+    const auto at = std::ranges::find(proof.reruns, std::pair(n.row, n.storage)) - proof.reruns.begin();
+    REQUIRE(std::ranges::equal(by_search.lasting[i], needs.reruns[static_cast<std::size_t>(at)].lasting));
+  }
   std::vector<detail::proof_needs::decision> known;
   for (const rerun_decision& d : decisions) {
     const bool is_tail = d.stretch >= rows.gaps.size();

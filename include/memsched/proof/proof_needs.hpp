@@ -163,13 +163,21 @@ class proof_needs {
     rerun r{static_cast<std::size_t>(n - rows.begin()), n->place[t], rows_.bytes_of(op), {}};
     for (std::size_t i = 0; i < rows_.gaps.size(); ++i) {
       const proof_rows::gap& g = rows_.gaps[i];
-      const bool used_at_k = has(p_.reads(proof_.rows[k]), g.storage) || has(p_.creates(proof_.rows[k]), g.storage);
-      const bool begins = g.first <= k || (g.first == k + 1 && used_at_k);
+      const bool begins = g.first <= k || begins_behind(i, k);
       const bool ends = g.last >= back || (g.last + 1 == back && use_behind(i) == back);
       if (begins && ends && !has(p_.reads(op), g.storage) && !has(p_.creates(op), g.storage)) r.lasting.push_back(i);
     }
     reruns.push_back(std::move(r));
     return true;
+  }
+  /// Whether a gap begins right behind a row that makes or uses its storage: not during the next one, which consumes it.
+  bool begins_behind(std::size_t gap, std::size_t k) const {
+    const proof_rows::gap& g = rows_.gaps[gap];
+    if (g.first != k + 1) return false;
+    const auto has = [&](const auto& list) { return std::ranges::find(list, g.storage) != list.end(); };
+    const op_id here = proof_.rows[k], next = proof_.rows[k + 1];
+    if (has(p_.reads(next)) && rows_.rule(next) == firing::cbp) return false;
+    return has(p_.reads(here)) || has(p_.creates(here));
   }
   /// The row right behind a gap, if it uses the storage.
   std::size_t use_behind(std::size_t gap) const {
