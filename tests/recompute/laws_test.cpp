@@ -184,10 +184,16 @@ gap_cover cover_with_needs(const execution_table& table, const rerun_rows& rows,
     if (rows.charged_to[t] != none) c.proof.charged[rows.charged_to[t]] = t;
   return c;
 }
+rerun_needs needs_at(const execution_table& table, memory_model model, const rerun_rows& rows, std::span<const index_t> at,
+                     bytes budget) {
+  rerun_needs needs = find_needs(table, model, rows, at, budget);
+  find_reruns(table, model, rows, budget, needs);
+  return needs;
+}
 rerun_needs needs_of(const execution_table& table, memory_model model, const rerun_rows& rows, bytes budget,
                      search& context) {
   const gap_cover plain = cover_gaps(rows, budget, {.unit = unit_of(table)}, context);
-  return find_needs(table, model, rows, rows_with_needs(plain.prices), budget);
+  return needs_at(table, model, rows, rows_with_needs(plain.prices), budget);
 }
 
 TEST_CASE("law: a tail bears no cost while a reader may still be to come, and the checker knows it") {
@@ -293,14 +299,13 @@ class memory_at_rows {
   std::vector<std::vector<tensor_id>> in_memory_;
 };
 
-/// What the checker makes of decisions that hold of a schedule: each part in which a storage is absent has a rerun of its own,
-/// what is certain is so, and storages that last and are not made again fit beside certain reruns. Returns whether anything is
-/// cut.
-std::size_t require_sound_parts(const execution_table& table, memory_model model, bool any, bytes budget,
-                                const rerun_rows& rows, const rerun_needs& by_search, const ids& run,
-                                std::span<const rerun_decision> decisions) {
+/// Checks the parts that the checker finds by decisions that hold of a schedule: each in which a storage is absent has a
+/// rerun of its own, certain needs are needs, and storages that last and are not made again fit beside certain reruns.
+/// Returns whether any stretch is cut.
+bool require_sound_parts(const execution_table& table, memory_model model, bool any, bytes budget, const rerun_rows& rows,
+                         const rerun_needs& by_search, const ids& run, const memory_at_rows& memory,
+                         std::span<const rerun_decision> decisions) {
   const problem& p = table.graph();
-  const memory_at_rows memory(p, rows, run);
   recompute_proof proof;
   proof.any_order = any;
   proof.rows = rows.rows;
@@ -388,7 +393,7 @@ TEST_CASE("law: prices count no more than the cost of a schedule of which all de
       const detail::priced_cover plain(rows, budget, 1);
       if (plain.rows.empty()) continue;
       const memory_at_rows memory(p, rows, e.executions);
-      const rerun_needs needs = find_needs(table, model, rows, plain.rows, budget);
+      const rerun_needs needs = needs_at(table, model, rows, plain.rows, budget);
       detail::priced_closure closure(rows, needs, budget, 1);
       const auto is_absent = [&](tensor_id t, index_t first, index_t last) {
         for (index_t k = first; k <= last; ++k) {
@@ -413,7 +418,7 @@ TEST_CASE("law: prices count no more than the cost of a schedule of which all de
           }
         }
         const std::size_t before = closure.wholes.size();
-        cut_by_checker += require_sound_parts(table, model, any, budget, rows, needs, e.executions, decisions);
+        cut_by_checker += require_sound_parts(table, model, any, budget, rows, needs, e.executions, memory, decisions);
         closure.decide(std::move(decisions));
         cut += closure.pieces.size() > before;
         std::vector<std::uint64_t> prices(closure.wanted.size(), 0);

@@ -69,100 +69,100 @@ inline problem there_and_back(std::uint64_t seed, unsigned length) {
   return b.build().value();
 }
 
+/// Draws tensors of random sizes for a small problem, and adds operators to it.
+struct drawn_problem {
+  explicit drawn_problem(std::uint64_t seed) : r(seed) {}
+
+  tensor_id tensor(std::uint32_t most) { return b.tensor(1 + r.below(most)); }
+  /// An operator that runs once.
+  void once(std::vector<tensor_id> reads, tensor_id writes, bytes workspace = 0) {
+    b.op({.reads = std::move(reads), .writes = {writes}, .workspace = workspace, .cost = 5, .pure = false});
+  }
+
+  problem_builder b{};
+  support::random r;
+};
+
 /// Two tensors made from a third, and then all three read one after the other by a chain of operators, with others in between.
 inline problem made_of_one(std::uint64_t seed) {
-  problem_builder b;
-  support::random r(seed);
-  const auto tensor = [&](std::uint32_t most) { return b.tensor(1 + r.below(most)); };
-  const tensor_id x = tensor(6), first = tensor(8), second = tensor(8);
-  b.op({.writes = {x}, .cost = 1 + r.below(6)});
-  b.op({.reads = {x}, .writes = {first}, .cost = 1 + r.below(3)});
-  b.op({.reads = {x}, .writes = {second}, .cost = 1 + r.below(3)});
-  tensor_id last = tensor(2);
-  b.op({.reads = {first, second}, .writes = {last}, .workspace = r.below(16), .cost = 5, .pure = false});
+  drawn_problem d(seed);
+  const tensor_id x = d.tensor(6), first = d.tensor(8), second = d.tensor(8);
+  d.b.op({.writes = {x}, .cost = 1 + d.r.below(6)});
+  d.b.op({.reads = {x}, .writes = {first}, .cost = 1 + d.r.below(3)});
+  d.b.op({.reads = {x}, .writes = {second}, .cost = 1 + d.r.below(3)});
+  tensor_id last = d.tensor(2);
+  d.once({first, second}, last, d.r.below(16));
   for (const tensor_id used : {first, second, x}) {
-    const tensor_id between = tensor(2), next = tensor(2);
-    b.op({.reads = {last}, .writes = {between}, .workspace = r.below(24), .cost = 5, .pure = false});
-    b.op({.reads = {between, used}, .writes = {next}, .workspace = r.below(12), .cost = 5, .pure = false});
+    const tensor_id between = d.tensor(2), next = d.tensor(2);
+    d.once({last}, between, d.r.below(24));
+    d.once({between, used}, next, d.r.below(12));
     last = next;
   }
-  return b.build().value();
+  return d.b.build().value();
 }
 
 /// A path of five operators, and a reader of the first tensor that may run before or behind the fourth. Random sizes and costs.
 inline problem with_late_reader(std::uint64_t seed) {
-  problem_builder b;
-  support::random r(seed);
-  const auto tensor = [&](std::uint32_t most) { return b.tensor(1 + r.below(most)); };
-  const tensor_id x = tensor(8), y = tensor(8), marker = tensor(2), end = tensor(2), late = tensor(2), last = tensor(2);
-  b.op({.writes = {x}, .cost = 1 + r.below(6)});
-  b.op({.reads = {x}, .writes = {y}, .cost = 1 + r.below(6)});
-  b.op({.reads = {y}, .writes = {marker}, .workspace = r.below(16), .cost = 5, .pure = false});
-  b.op({.reads = {marker}, .writes = {end}, .workspace = r.below(20), .cost = 5, .pure = false});
-  b.op({.reads = {x, marker}, .writes = {late}, .cost = 5, .pure = false});
-  b.op({.reads = {end, late, y}, .writes = {last}, .cost = 5, .pure = false});
-  return b.build().value();
+  drawn_problem d(seed);
+  const tensor_id x = d.tensor(8), y = d.tensor(8), marker = d.tensor(2), end = d.tensor(2), late = d.tensor(2),
+                  last = d.tensor(2);
+  d.b.op({.writes = {x}, .cost = 1 + d.r.below(6)});
+  d.b.op({.reads = {x}, .writes = {y}, .cost = 1 + d.r.below(6)});
+  d.once({y}, marker, d.r.below(16));
+  d.once({marker}, end, d.r.below(20));
+  d.once({x, marker}, late);
+  d.once({end, late, y}, last);
+  return d.b.build().value();
 }
 
 /// Two tensors made from a third, of which some operators of a path read one, and an operator beside the path the other.
 inline problem with_reader_aside(std::uint64_t seed) {
-  problem_builder b;
-  support::random r(seed);
-  const auto tensor = [&](std::uint32_t most) { return b.tensor(1 + r.below(most)); };
-  const tensor_id x = tensor(6), y = tensor(8), z = tensor(8), late = tensor(2), last = tensor(2);
-  std::vector<tensor_id> marks{tensor(2), tensor(2), tensor(2), tensor(2)};
-  const bool reads_twice = r.chance(50);
-  b.op({.writes = {x}, .cost = 1 + r.below(6)});
-  b.op({.reads = {x}, .writes = {y}, .cost = 1 + r.below(3)});
-  b.op({.reads = {x, y}, .writes = {z}, .cost = 1 + r.below(3)});
-  b.op({.reads = {z}, .writes = {marks[0]}, .cost = 5, .pure = false});
+  drawn_problem d(seed);
+  const tensor_id x = d.tensor(6), y = d.tensor(8), z = d.tensor(8), late = d.tensor(2), last = d.tensor(2);
+  std::vector<tensor_id> marks{d.tensor(2), d.tensor(2), d.tensor(2), d.tensor(2)};
+  const bool reads_twice = d.r.chance(50);
+  d.b.op({.writes = {x}, .cost = 1 + d.r.below(6)});
+  d.b.op({.reads = {x}, .writes = {y}, .cost = 1 + d.r.below(3)});
+  d.b.op({.reads = {x, y}, .writes = {z}, .cost = 1 + d.r.below(3)});
+  d.once({z}, marks[0]);
   for (unsigned i = 1; i < 4; ++i) {
     std::vector<tensor_id> reads{marks[i - 1]};
     if (i == 2 && reads_twice) reads.push_back(z);
-    b.op({.reads = reads, .writes = {marks[i]}, .workspace = r.below(24), .cost = 5, .pure = false});
+    d.once(reads, marks[i], d.r.below(24));
   }
-  b.op({.reads = {y, marks[1]}, .writes = {late}, .cost = 5, .pure = false});
-  b.op({.reads = {marks[3], late, z}, .writes = {last}, .cost = 5, .pure = false});
-  return b.build().value();
+  d.once({y, marks[1]}, late);
+  d.once({marks[3], late, z}, last);
+  return d.b.build().value();
 }
 
 /// A path whose first operator takes workspace and may run again late; an operator beside the path reads another tensor, before
 /// or behind that rerun.
 inline problem with_reader_before_rerun(std::uint64_t seed) {
-  problem_builder b;
-  support::random r(seed);
-  const auto tensor = [&](std::uint32_t most) { return b.tensor(1 + r.below(most)); };
-  const tensor_id t = tensor(8), j = tensor(8), z = tensor(2), m1 = tensor(2), m2 = tensor(2), late = tensor(2),
-                  last = tensor(2);
-  b.op({.writes = {t}, .workspace = r.below(16), .cost = 1 + r.below(3)});
-  b.op({.reads = {t}, .writes = {j, z}, .cost = 4 + r.below(6)});
-  b.op({.reads = {z}, .writes = {m1}, .workspace = r.below(24), .cost = 5, .pure = false});
-  b.op({.reads = {m1, t}, .writes = {m2}, .cost = 5, .pure = false});
-  b.op({.reads = {j, m1}, .writes = {late}, .cost = 5, .pure = false});
-  b.op({.reads = {m2, late}, .writes = {last}, .cost = 5, .pure = false});
-  return b.build().value();
+  drawn_problem d(seed);
+  const tensor_id t = d.tensor(8), j = d.tensor(8), z = d.tensor(2), m1 = d.tensor(2), m2 = d.tensor(2), late = d.tensor(2),
+                  last = d.tensor(2);
+  d.b.op({.writes = {t}, .workspace = d.r.below(16), .cost = 1 + d.r.below(3)});
+  d.b.op({.reads = {t}, .writes = {j, z}, .cost = 4 + d.r.below(6)});
+  d.once({z}, m1, d.r.below(24));
+  d.once({m1, t}, m2);
+  d.once({j, m1}, late);
+  d.once({m2, late}, last);
+  return d.b.build().value();
 }
 
 /// The same, where operators beside the path make the other tensor, before or behind that rerun.
 inline problem with_maker_behind_rerun(std::uint64_t seed) {
-  problem_builder b;
-  support::random r(seed);
-  const auto tensor = [&](std::uint32_t most) { return b.tensor(1 + r.below(most)); };
-  const tensor_id t = tensor(4), j = b.tensor(4 + r.below(6)), w = tensor(2), m2 = tensor(2), last = tensor(2);
-  std::vector<tensor_id> marks{tensor(2), tensor(2), tensor(2), tensor(2)};
-  b.op({.writes = {t}, .workspace = 6 + r.below(8), .cost = 1 + r.below(3)});
-  b.op({.reads = {t}, .writes = {marks[0]}, .cost = 5, .pure = false});
-  for (unsigned i = 1; i < 4; ++i)
-    b.op({.reads = {marks[i - 1]},
-          .writes = {marks[i]},
-          .workspace = i == 3 ? 12 + r.below(4) : 0,
-          .cost = 5,
-          .pure = false});
-  b.op({.reads = {marks[0]}, .writes = {j}, .cost = 4 + r.below(6)});
-  b.op({.reads = {j}, .writes = {w}, .cost = 5, .pure = false});
-  b.op({.reads = {marks[3], w}, .writes = {m2}, .cost = 5, .pure = false});
-  b.op({.reads = {m2, t, j}, .writes = {last}, .cost = 5, .pure = false});
-  return b.build().value();
+  drawn_problem d(seed);
+  const tensor_id t = d.tensor(4), j = d.b.tensor(4 + d.r.below(6)), w = d.tensor(2), m2 = d.tensor(2), last = d.tensor(2);
+  std::vector<tensor_id> marks{d.tensor(2), d.tensor(2), d.tensor(2), d.tensor(2)};
+  d.b.op({.writes = {t}, .workspace = 6 + d.r.below(8), .cost = 1 + d.r.below(3)});
+  d.once({t}, marks[0]);
+  for (unsigned i = 1; i < 4; ++i) d.once({marks[i - 1]}, marks[i], i == 3 ? 12 + d.r.below(4) : 0);
+  d.b.op({.reads = {marks[0]}, .writes = {j}, .cost = 4 + d.r.below(6)});
+  d.once({j}, w);
+  d.once({marks[3], w}, m2);
+  d.once({m2, t, j}, last);
+  return d.b.build().value();
 }
 
 /// The same problem with almost all sizes in whole units of eight bytes.

@@ -39,18 +39,19 @@ inline namespace MEMSCHED_ABI {
 ///
 /// Parts. A row at which the storage of a gap is in memory cuts the gap: absent on either side, it is made again on that
 /// side. Let a case decide of a single row k with needs that t is needed and absent. Then its producer runs again behind k,
-/// and what it reads is needed at k. If a row b behind k uses t, or t is decided to be in memory there, that run is before
-/// b. If one of its reads is decided to be needed and absent at k, too, then that one is made again between k and b, and
-/// absent from b on, it is made again once more: b cuts its gap or tail, and what its own producer reads likewise. Two cuts
-/// are not at the cost of one run: the second one's k must not be before the first one's b. Where storages can be loaded,
-/// cases decide whole gaps and tails, and nothing is cut.
+/// and its reads are needed at k. If a row b behind k uses t, or t is decided to be in memory there, that run is before b.
+/// If one of its reads is decided to be needed and absent at k, too, then that one is made again between k and b, and
+/// absent from b on, it is made again once more: b cuts its gap or tail, and those of its own producer's reads likewise.
+/// Two cuts are not at the cost of one run: the second one's k must not be before the first one's b. Where storages can be
+/// loaded, cases decide whole gaps and tails, and nothing is cut.
 ///
 /// Reruns. Let t be decided to be needed and absent at row k, and let row b end its gap by a use. While its producer runs
 /// again between k and b, the storage of each other gap is in memory that begins at row k or right behind its use by row k,
-/// and ends behind row b or by a use of row b: but if it is made again in that gap. So what is made again has the bytes by
-/// which all of this exceeds the budget, and a price for these bytes counts like that of a row. A case with `again` decides
-/// whether a storage is made again in a gap; where it is not, the storage is in memory at all rows. Where other decisions
-/// say that it is in memory at rows of a gap, it may still be made again between these, so that reruns leave it out.
+/// and ends behind row b or by a use of row b: but if it is made again in that gap. So storages that are made again have
+/// the bytes by which all of this exceeds the budget, and a price for these bytes counts like that of a row. A case with
+/// `again` decides whether a storage is made again in a gap; where it is not, the storage is in memory at all rows. Where
+/// other decisions say that it is in memory at rows of a gap, it may still be made again between these, so that reruns
+/// leave it out.
 MEMSCHED_FUNCTION std::string check_recompute(const problem& p, memory_model model, bytes budget,
                                               const recompute_proof& proof, const offload& moves = {});
 

@@ -1,5 +1,5 @@
-// Needs at the rows of a recompute_proof, and what the decisions of a case say of these and of gaps. For the checker: shares no
-// code with the search for bounds.
+// Needs at the rows of a recompute_proof, and the parts of gaps by the decisions of a case. For the checker: shares no code
+// with the search for bounds.
 #pragma once
 
 #include <algorithm>
@@ -110,7 +110,6 @@ class proof_needs {
     cut_stretches();
   }
 
-  std::vector<bool> has_needs;  ///< per row
   /// Whether a rerun is certain by the decisions.
   bool is_certain(const rerun& r) const { return rows[r.need_row].members[r.member].is == absent; }
   /// Whether a storage is known to be in memory at rows of a gap, but not between these.
@@ -118,6 +117,7 @@ class proof_needs {
     return std::ranges::any_of(decisions_of(gap), [](const decision& d) { return !d.absent && !d.again; });
   }
 
+  std::vector<bool> has_needs;  ///< per row
   std::vector<need_row> rows;
   std::vector<rerun> reruns;
   std::vector<part> parts;
@@ -159,7 +159,6 @@ class proof_needs {
     const std::size_t back = use_behind(m.stretch);
     if (back == nowhere) return false;
     const op_id op = p_.producer(t);
-    const auto has = [](const auto& list, tensor_id x) { return std::ranges::find(list, x) != list.end(); };
     rerun r{static_cast<std::size_t>(n - rows.begin()), n->place[t], rows_.bytes_of(op), {}};
     for (std::size_t i = 0; i < rows_.gaps.size(); ++i) {
       const proof_rows::gap& g = rows_.gaps[i];
@@ -174,18 +173,17 @@ class proof_needs {
   bool begins_behind(std::size_t gap, std::size_t k) const {
     const proof_rows::gap& g = rows_.gaps[gap];
     if (g.first != k + 1) return false;
-    const auto has = [&](const auto& list) { return std::ranges::find(list, g.storage) != list.end(); };
     const op_id here = proof_.rows[k], next = proof_.rows[k + 1];
-    if (has(p_.reads(next)) && rows_.rule(next) == firing::cbp) return false;
-    return has(p_.reads(here)) || has(p_.creates(here));
+    if (has(p_.reads(next), g.storage) && rows_.rule(next) == firing::cbp) return false;
+    return has(p_.reads(here), g.storage) || has(p_.creates(here), g.storage);
   }
   /// The row right behind a gap, if it uses the storage.
   std::size_t use_behind(std::size_t gap) const {
     const std::size_t behind = stretch(gap).last + 1;
     if (behind == proof_.rows.size()) return nowhere;
-    const auto reads = p_.reads(proof_.rows[behind]);
-    return std::ranges::find(reads, stretch(gap).storage) != reads.end() ? behind : nowhere;
+    return has(p_.reads(proof_.rows[behind]), stretch(gap).storage) ? behind : nowhere;
   }
+  static bool has(std::span<const tensor_id> list, tensor_id t) { return std::ranges::find(list, t) != list.end(); }
 
   std::span<const decision> decisions_of(std::size_t stretch) const {
     return {std::ranges::lower_bound(known_, stretch, {}, &decision::stretch),
@@ -215,8 +213,8 @@ class proof_needs {
       if (n.place[t] != nowhere) f(n.members[n.place[t]]);
   }
 
-  /// Finds the rows before which absent members are made again: the next use of a gap's storage, and for what the producer of
-  /// an absent one reads the same row, if that comes first. The latter make windows.
+  /// Finds the rows before which absent members are made again: the next use of a gap's storage, or that of another absent
+  /// member, if its producer reads this one and it comes first. Rows of the latter kind cut.
   void find_returns() {
     windows_.assign(rows_.gaps.size() + rows_.tails.size(), {});
     for (need_row& n : rows) {

@@ -100,10 +100,11 @@ class cover_search {
   };
 
   /// Goes to a node: its decisions cut and answer the pieces.
-  void enter(const node& n) {
+  void enter(const node& n) { cover_.decide(decisions_of(n)); }
+  std::vector<decision> decisions_of(const node& n) const {
     std::vector<decision> all = root_decisions_;
     all.insert(all.end(), n.decisions.begin(), n.decisions.end());
-    cover_.decide(std::move(all));
+    return all;
   }
 
   /// A row that all pieces which are not decided to be present do not cover; the number of rows where there is none.
@@ -227,8 +228,7 @@ class cover_search {
     n.bound = cover_.round_up(n.value);
     if (cover_.has_needs() && n.bound < cutoff()) {  // then no bound is higher
       best_ = n.bound;
-      answer_.answers = root_decisions_;
-      answer_.answers.insert(answer_.answers.end(), n.decisions.begin(), n.decisions.end());
+      answer_.answers = decisions_of(n);
     }
     close(n);
   }

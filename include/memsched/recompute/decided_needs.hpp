@@ -43,14 +43,14 @@ struct rerun_window {
   index_t stretch, row, until;
 };
 
-/// An absent need is made again before row `back`; none: it is not known before which. `reader`: for another absent need, whose
-/// producer reads it before that row.
+/// An absent need is made again before row `back`; none: that row is not known. The producer of `reader`, another absent
+/// need, reads it before that row.
 struct rerun_return {
   index_t back = none, reader = none;
 };
 
-/// Needs under decisions (see `rerun_decision`). Refers to the rows and needs. Where a storage can be loaded, decisions of rows
-/// say nothing of others.
+/// Needs under decisions (see `rerun_decision`). Refers to the rows and needs. Where a storage can be loaded, decisions of
+/// rows say nothing of others.
 class decided_needs {
  public:
   decided_needs(const rerun_rows& r, const rerun_needs& needs)
@@ -66,8 +66,8 @@ class decided_needs {
   bool is_certain(index_t i) const { return certain_[i]; }          ///< that it is needed
   const std::vector<index_t>& needs_of(index_t stretch) const { return needs_of_[stretch]; }
 
-  /// Takes decisions, and returns what they say of storages that are made again for others. O(needs + uses) for each row that
-  /// a chain of absent storages goes back.
+  /// Takes decisions, and returns windows in which storages are made again for others by these. O(needs + uses) for each step
+  /// of a chain of absent storages.
   std::vector<rerun_window> decide(const decision_list& known) {
     answer_.assign(needs_.size(), open);
     for (const rerun_decision& d : known.all())

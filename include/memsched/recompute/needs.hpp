@@ -38,7 +38,7 @@ struct rerun_needs {
   std::vector<bytes> room;   ///< per row: bytes of the budget beside those of the operator, in whole units
   std::vector<rerun_need> needs;
   list_of<index_t> inputs;        ///< per need, those needs of its row that its producer reads
-  std::vector<rerun_row> reruns;  ///< those of needs with gaps, with the most bytes over the budget, by need; 64 at most
+  std::vector<rerun_row> reruns;  ///< of `find_reruns`: with the most bytes over the budget, by need; 64 at most
   list_of<index_t> lasting;       ///< per rerun, gaps that last and are of no reads or outputs of the producer
 };
 
@@ -57,15 +57,19 @@ struct rerun_needs {
 /// multiples of a unit, sum to at most the room that the budget leaves beside the operator of row k, rounded down likewise.
 /// Proof. Rounded or not, they sum to at most the room, and the rounded sum is a multiple of the unit.
 /// The largest sizes of a training step mostly have a large divisor, and a budget has none.
-///
-/// Reruns. Lemma. In a schedule that loads nothing, let the storage t of a gap be needed and absent at row k, and let the
-/// operator of row b use it next. While the producer of t runs again between both, the storages of other gaps that last from
-/// k to b are in memory, but for those that are made again in these gaps. The latter have at least the bytes over the budget.
-/// Proof. Let j be the storage of a gap that lasts. It was made before row k or by its operator, and has a use behind the
-/// rerun. If it is absent while the producer of t runs, then it is made again behind that and before that use, which ends the
-/// gap or is behind row b. Reads and outputs of the producer are counted with it.
 MEMSCHED_FUNCTION rerun_needs find_needs(const execution_table& table, memory_model model, const rerun_rows& r,
                                          std::span<const index_t> rows, bytes budget);
+
+/// Adds reruns to needs, unless something can be loaded. O(needs * gaps around their rows).
+///
+/// Lemma. In a schedule that loads nothing, let the storage t of a gap be needed and absent at row k, and let the operator
+/// of row b use it next. While the producer of t runs again between both, the storages of other gaps that last from k to b
+/// are in memory, but for those that are made again in these gaps. The latter have at least the bytes over the budget.
+/// Proof. Let j be the storage of a gap that lasts. It was made before row k or by its operator, and has a use behind the
+/// rerun. If it is absent while the producer of t runs, then it is made again behind that and before that use, which ends
+/// the gap or is behind row b. Reads and outputs of the producer are counted with it.
+MEMSCHED_FUNCTION void find_reruns(const execution_table& table, memory_model model, const rerun_rows& r, bytes budget,
+                                   rerun_needs& needs);
 
 /// Rows that are worth needs, by the prices of a cover (row, price): the dearest, and as many evenly spread; 16 at most.
 MEMSCHED_FUNCTION std::vector<index_t> rows_with_needs(std::vector<std::pair<index_t, double>> prices);
@@ -150,29 +154,6 @@ class lasting_gaps {
   std::vector<index_t> around_;
 };
 
-MEMSCHED_FUNCTION void add_reruns(const execution_table& table, memory_model model, const rerun_rows& r, bytes budget,
-                                  rerun_needs& out) {
-  constexpr std::size_t most = 64;
-  const problem& p = table.graph();
-  lasting_gaps lasting(p, r);
-  for (index_t i = 0; i < out.needs.size(); ++i) {
-    const rerun_need& n = out.needs[i];
-    if (!n.certain || n.closed || n.size == 0 || r.gaps[n.stretch].back == none) continue;
-    bytes sum = bytes_of_run(table, model, p.producer(n.storage));
-    for (index_t g : lasting.of(n)) sum += r.gaps[g].size;
-    if (sum > budget) out.reruns.push_back({i, sum - budget});
-  }
-  std::ranges::sort(out.reruns, [](const rerun_row& a, const rerun_row& b) {
-    return a.over != b.over ? a.over > b.over : a.need < b.need;
-  });
-  if (out.reruns.size() > most) out.reruns.resize(most);
-  std::ranges::sort(out.reruns, {}, &rerun_row::need);
-  std::vector<std::pair<index_t, index_t>> pairs;
-  for (index_t i = 0; i < out.reruns.size(); ++i)
-    for (index_t g : lasting.of(out.needs[out.reruns[i].need])) pairs.emplace_back(i, g);
-  out.lasting = list_of<index_t>::from_pairs(out.reruns.size(), pairs);
-}
-
 }  // namespace detail
 
 MEMSCHED_FUNCTION rerun_needs find_needs(const execution_table& table, memory_model model, const rerun_rows& r,
@@ -212,8 +193,31 @@ MEMSCHED_FUNCTION rerun_needs find_needs(const execution_table& table, memory_mo
     detail::count_in_units(std::span(out.needs).subspan(first), budget - std::min(budget, r.fixed[k]), out);
   }
   out.inputs = list_of<index_t>::from_pairs(out.needs.size(), inputs);
-  if (!table.prices()) detail::add_reruns(table, model, r, budget, out);
   return out;
+}
+
+MEMSCHED_FUNCTION void find_reruns(const execution_table& table, memory_model model, const rerun_rows& r, bytes budget,
+                                   rerun_needs& needs) {
+  if (table.prices()) return;
+  constexpr std::size_t most = 64;
+  const problem& p = table.graph();
+  detail::lasting_gaps lasting(p, r);
+  for (index_t i = 0; i < needs.needs.size(); ++i) {
+    const rerun_need& n = needs.needs[i];
+    if (!n.certain || n.closed || n.size == 0 || r.gaps[n.stretch].back == none) continue;
+    bytes sum = bytes_of_run(table, model, p.producer(n.storage));
+    for (index_t g : lasting.of(n)) sum += r.gaps[g].size;
+    if (sum > budget) needs.reruns.push_back({i, sum - budget});
+  }
+  std::ranges::sort(needs.reruns, [](const rerun_row& a, const rerun_row& b) {
+    return a.over != b.over ? a.over > b.over : a.need < b.need;
+  });
+  if (needs.reruns.size() > most) needs.reruns.resize(most);
+  std::ranges::sort(needs.reruns, {}, &rerun_row::need);
+  std::vector<std::pair<index_t, index_t>> pairs;
+  for (index_t i = 0; i < needs.reruns.size(); ++i)
+    for (index_t g : lasting.of(needs.needs[needs.reruns[i].need])) pairs.emplace_back(i, g);
+  needs.lasting = list_of<index_t>::from_pairs(needs.reruns.size(), pairs);
 }
 
 MEMSCHED_FUNCTION std::vector<index_t> rows_with_needs(std::vector<std::pair<index_t, double>> prices) {

@@ -253,7 +253,8 @@ MEMSCHED_FUNCTION void cover_with_needs::operator()(rerun_incumbent& best, searc
   std::vector<index_t> chosen = rows_with_needs(best.prices);
   std::vector<std::pair<index_t, double>> prices = best.prices;
   while (!chosen.empty()) {
-    const rerun_needs needs = find_needs(best.table(), best.model(), best.rows, chosen, best.budget());
+    rerun_needs needs = find_needs(best.table(), best.model(), best.rows, chosen, best.budget());
+    find_reruns(best.table(), best.model(), best.rows, best.budget(), needs);
     gap_cover found =
         cover_gaps(best.rows, needs, best.budget(),
                    {.enough = best.least_cost(), .nodes = nodes, .unit = best.unit(), .start = prices}, context);

@@ -113,7 +113,7 @@ class priced_closure final : public priced_cover {
         wholes.push_back({static_cast<index_t>(source.gaps.size()) + i, t.first, t.last, 0, 0, t.size, t.cost, open});
   }
 
-  /// Of needs that are made again for another one, and whose pieces are absent behind that, too: the one with the dearest
+  /// Takes needs that are made again for another one, with pieces that are absent behind that, too: the one with the dearest
   /// piece. Returns the first need that is not decided, of it and those that it is made again for.
   template <class F>
   std::optional<decision> dearest_return(const F& absent) {
@@ -129,8 +129,7 @@ class priced_closure final : public priced_cover {
     const rerun_need& n = needs_.needs[best];
     return decision{n.stretch, n.row, n.row, true};
   }
-  /// Of needs whose producers run again without the room for it, if gaps are as answered: the one with the most bytes over the
-  /// budget.
+  /// The need with the most bytes over the budget while its producer runs again, if gaps are as answered.
   template <class F>
   std::optional<decision> rerun_over_budget(const F& absent) const {
     std::vector<bool> made_again(source.gaps.size(), false);
@@ -161,23 +160,23 @@ class priced_closure final : public priced_cover {
       return row <= k && k <= p.to && absent(need);
     });
   }
-  /// Finds the reruns that are certain, and what a price asks for: bytes over the budget, of gaps that last and are made again.
+  /// Finds certain reruns, the bytes over the budget that a price asks for, and the gaps that may make room for these. Where a
+  /// storage is known to be in memory at rows of a gap, it may be made again between them: the gap counts neither way.
   void count_reruns() {
     counts_.assign(source.gaps.size() + source.tails.size(), false);
     for (index_t i = 0; i < needs_.reruns.size(); ++i) {
       const rerun_row& rerun = needs_.reruns[i];
       delta& over = wanted[rows.size() + i];
       over = 0;
+      rooms_[i].clear();
       if (!decided_.is_absent(rerun.need)) continue;
       over = static_cast<delta>(rerun.over);
       for (index_t g : needs_.lasting[i]) {
-        counts_[g] = true;
         if (is_decided_at_rows(g)) over -= static_cast<delta>(source.gaps[g].size);
+        else rooms_[i].push_back(g), counts_[g] = true;
       }
     }
   }
-  bool is_certain_rerun(index_t i) const { return decided_.is_absent(needs_.reruns[i].need); }
-  /// Whether a storage is known to be in memory at rows of a gap, but not between them.
   bool is_decided_at_rows(index_t gap) const {
     return std::ranges::any_of(known_.of(gap), [](const decision& d) { return !d.absent && !d.again; });
   }
@@ -197,6 +196,7 @@ class priced_closure final : public priced_cover {
   /// Reruns have prices behind those of rows, and gaps that last while they run are decided, too.
   void add_reruns() {
     wanted.resize(rows.size() + needs_.reruns.size(), 0);
+    rooms_.resize(needs_.reruns.size());
     highest_.resize(wanted.size(), 0x1p46);
     std::vector<bool> found(source.gaps.size(), false);
     for (const piece& p : wholes)
@@ -231,10 +231,8 @@ class priced_closure final : public priced_cover {
     std::vector<int128> by_reruns(source.gaps.size(), 0);  // per gap, prices of reruns that it makes room for
     for (index_t i = 0; i < needs_.reruns.size(); ++i) {
       const auto price = static_cast<int128>(p[rows.size() + i]);
-      if (price == 0 || !is_certain_rerun(i)) continue;
       v.value += price * static_cast<int128>(wanted[rows.size() + i]);
-      for (index_t g : needs_.lasting[i])
-        if (!is_decided_at_rows(g)) by_reruns[g] += price;
+      for (index_t g : rooms_[i]) by_reruns[g] += price;
     }
     v.reduced.resize(pieces.size());
     member_.assign(pieces.size(), none);
@@ -345,9 +343,7 @@ class priced_closure final : public priced_cover {
       if (taken_[i] && !is_tail(pieces[i].stretch)) made_again[pieces[i].stretch] += static_cast<double>(pieces[i].size);
     for (index_t i = 0; i < needs_.reruns.size(); ++i) {
       covered.push_back(0);
-      if (!is_certain_rerun(i)) continue;
-      for (index_t g : needs_.lasting[i])
-        if (!is_decided_at_rows(g)) covered.back() += made_again[g];
+      for (index_t g : rooms_[i]) covered.back() += made_again[g];
     }
     return covered;
   }
@@ -358,9 +354,10 @@ class priced_closure final : public priced_cover {
   const rerun_needs& needs_;
   decided_needs decided_;
   std::vector<bool> has_needs_;
-  std::vector<index_t> place_;     // per need, its row among those of the cover
-  std::vector<index_t> piece_of_;  // per need, the piece that pays for it
-  std::vector<double> highest_;    // price per row
+  std::vector<index_t> place_;               // per need, its row among those of the cover
+  std::vector<index_t> piece_of_;            // per need, the piece that pays for it
+  std::vector<std::vector<index_t>> rooms_;  // per rerun, gaps that may make room for it; none where it is not certain
+  std::vector<double> highest_;              // price per row
   closure_problem cut_;
   std::vector<index_t> member_;            // per piece
   std::vector<index_t> present_, absent_;  // members, per need

@@ -41,8 +41,8 @@ struct rerun_gap {
 /// nothing.
 /// 1. At a row where the storage of a gap is in memory, the gap is cut in two.
 /// 2. Let t be needed and absent at row k, and used or in memory at row b, the first such row behind k. Let the producer of t
-///    read i, and let i be needed and absent at k, too. Then the stretch of i is cut before row b. The same holds for what the
-///    producer of i reads and is needed and absent at k, and so on.
+///    read i, and let i be needed and absent at k, too. Then the stretch of i is cut before row b. The same holds for reads of
+///    the producer of i that are needed and absent at k, and so on.
 /// Each piece in which its storage is needed and absent at some row has a rerun of its own.
 /// Proof. 1. A storage that is absent at a row before the cut is made again before the cut. One that is absent behind it is
 /// made again behind that row.

@@ -11,7 +11,7 @@ namespace memsched {
 inline namespace MEMSCHED_ABI {
 
 /// The row with the most bytes over the budget among all that are not `chosen` (sorted), if storages are absent only where
-/// `answers` say so, and what their producers read is needed; none if all are within the budget, or a limit is hit. A cover
+/// `answers` say so, and reads of their producers are needed; none if all are within the budget, or a limit is hit. A cover
 /// with needs at this row may have a higher bound. O(rows * (gaps + uses)), and a minimum cut for each row.
 MEMSCHED_FUNCTION index_t violated_row(const execution_table& table, memory_model model, const rerun_rows& r, bytes budget,
                                        std::span<const index_t> chosen, std::span<const rerun_decision> answers,
