@@ -121,12 +121,20 @@ class Rows:
         for i, t in enumerate(self.charged):
             need(t == -1 or t in p.creates[i], f"charged[{i}]: is not made by the operator")
         self.before, self.behind = self.places()
-        gaps = [g for s in range(len(p.size)) if p.store[s] == s and p.kept(s) for g in self.filled(list(self.of(s)))]
+        self.writes = {(s, first): amount for s, first, amount in proof.get("writes", [])}
+        gaps = [g for s in range(len(p.size)) if p.store[s] == s and p.kept(s) for g in self.filled(s)]
+        need(len(self.writes) == len(proof.get("writes", [])), "writes: a gap stands twice")
+        need(self.writes.keys() <= {(g[0], g[1]) for g in gaps if g[0] in p.moves}, "writes: a share is for no gap that a load fills")
         self.gaps, self.more = [g[:5] for g in gaps], [g[5] for g in gaps]  # more: that a load costs beyond a rerun
         self.excess = [self.fixed(i) - budget for i in rows]
         for s, first, last, _, _ in self.gaps:
             for k in range(first, last + 1):
                 self.excess[k] += p.size[s]
+        for k in range(self.count):  # absent storages have multiples of a common divisor, and no less than the smallest
+            sizes = [p.size[s] for s, first, last, _, closed in self.gaps if first <= k <= last and not closed and p.size[s] > 0]
+            if sizes and self.excess[k] > 0:
+                unit = math.gcd(*sizes)
+                self.excess[k] = max(min(sizes), -(-self.excess[k] // unit) * unit)
         self.needs, self.unit, self.room, units = {}, {}, {}, proof.get("units", [])
         need(len(units) == len(proof.get("needs", [])), "units: one for each row with needs")
         for k, unit in zip(proof.get("needs", []), units):
@@ -248,14 +256,15 @@ class Rows:
         if first < end:
             yield s, first, end - 1, cost, closed
 
-    def filled(self, gaps):
-        """Gaps of one storage, which loads fill where they cost less or nothing else does: each bears its share of a write."""
-        rows = sum(last + 1 - first for _, first, last, _, _ in gaps)
-        for s, first, last, cost, closed in gaps:
+    def filled(self, s):
+        """Gaps of a storage, which loads fill where they cost less or nothing else does: each bears its share of the write."""
+        read, unpaid = self.p.moves.get(s, (0, 0))
+        for _, first, last, cost, closed in self.of(s):
             more = 0
             if s in self.p.moves:
-                read, write = self.p.moves[s]
-                cost, more = cheaper(cost, closed, read + write * (last + 1 - first) // rows)
+                share = whole(self.writes.get((s, first), 0), unpaid + 1, "writes")
+                unpaid -= share
+                cost, more = cheaper(cost, closed, read + share)
                 closed = False
             yield s, first, last, cost, closed, more
 

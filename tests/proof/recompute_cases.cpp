@@ -33,7 +33,7 @@ recompute_proof changed(recompute_proof proof, support::random& r) {
     return proof;
   }
   proof::recompute_case& c = proof.cases[some(proof.cases)];
-  switch (r.below(14)) {
+  switch (r.below(15)) {
     case 0: proof.bound += 5; break;
     case 1: ++proof.scale; break;
     case 2: proof.any_order = !proof.any_order; break;
@@ -65,6 +65,12 @@ recompute_proof changed(recompute_proof proof, support::random& r) {
       else std::swap(proof.reruns.front(), proof.reruns.back());
       break;
     case 13: c.again = !c.again; break;
+    case 14:
+      if (proof.writes.empty()) break;
+      if (proof::write_share& w = proof.writes[some(proof.writes)]; r.chance(50)) w.amount += 1 + r.below(3);
+      else if (r.chance(50)) w.first += 1;
+      else proof.writes.pop_back();
+      break;
     case 6: proof.charged[some(proof.charged)] = none; break;
     default:
       if (proof.prices.empty() || proof.prices[0].empty()) break;

@@ -22,6 +22,7 @@
 #include <memsched/recompute/played_stages.hpp>
 #include <memsched/recompute/priced_closure.hpp>
 #include <memsched/recompute/repair.hpp>
+#include <memsched/recompute/write_shares.hpp>
 #include <memsched/schedulers/dp.hpp>
 
 #include "../support/seeds.hpp"
@@ -111,6 +112,19 @@ TEST_CASE("law: the exact search finds what all short sequences hold") {
   REQUIRE(with_loads > 0);
 }
 
+namespace {
+
+/// Whether the shares of each write sum up to no more than the write.
+bool shares_are_parts(const execution_table& table, const rerun_rows& rows) {
+  std::vector<std::uint64_t> sum(table.graph().tensors().size(), 0);
+  for (const rerun_gap& g : rows.gaps) sum[g.storage] += g.write;
+  return std::ranges::all_of(rows.gaps, [&](const rerun_gap& g) {
+    return g.write == 0 || sum[g.storage] <= table.write_cost(table.load_of(g.storage));
+  });
+}
+
+}  // namespace
+
 TEST_CASE("law: no bound is above the cheapest schedule, and no least peak above one that is reached") {
   std::size_t above_0 = 0, above_0_with_moves = 0;
   for (std::uint64_t seed = 0; seed < support::seeds(150); ++seed) {
@@ -124,8 +138,10 @@ TEST_CASE("law: no bound is above the cheapest schedule, and no least peak above
         for (bytes budget : budgets(p))
           for (const bool any : {false, true}) {
             const exact_executions e = cheapest_executions(table, model, budget, any ? ids{} : order, context);
-            const rerun_rows rows =
+            rerun_rows rows =
                 any ? rows_of_path(table, model, find_path(p, model, order, budget)) : rows_of_order(table, model, order);
+            if (seed % 3 > 0) share_writes(table, budget, e.found ? e.extra_cost : rerun_gap::never, rows, context);
+            REQUIRE(shares_are_parts(table, rows));
             const gap_cover c = cover_gaps(rows, budget, {.unit = unit_of(table)}, context);
             if (!e.found) continue;
             REQUIRE_FALSE(c.infeasible);
@@ -361,7 +377,7 @@ bool require_sound_parts(const execution_table& table, memory_model model, bool 
       const bool again = memory.made_again(rows.gaps[g]);
       if (!again) bytes_then += static_cast<int128>(rows.gaps[g].size);
       const bool has_parts = std::ranges::any_of(needs.parts, [&](const auto& part) { return part.stretch == g; });
-      if (again && !rows.gaps[g].closed && !needs.is_decided_at_rows(g)) REQUIRE(has_parts);
+      if (again && !rows.gaps[g].closed() && !needs.is_decided_at_rows(g)) REQUIRE(has_parts);
     }
     REQUIRE(bytes_then <= static_cast<int128>(budget));
   }
@@ -568,7 +584,11 @@ TEST_CASE("law: the checker accepts each proof, and no changed one that claims m
         for (int change = 0; change < 12; ++change) {
           recompute_proof other = found.proof;
           proof::recompute_case& c = other.cases[r.below(static_cast<std::uint32_t>(other.cases.size()))];
-          switch (r.below(8)) {
+          switch (r.below(9)) {
+            case 8:
+              if (other.writes.empty()) continue;
+              other.writes[r.below(static_cast<std::uint32_t>(other.writes.size()))].amount += 1 + r.below(3);
+              break;
             case 7: other.scale = r.below(130), other.bound = std::uint64_t{1} << r.below(64); break;
             case 0: other.bound += unit; break;
             case 1: c.row = r.below(static_cast<std::uint32_t>(other.rows.size()) + 1), c.prices = none; break;

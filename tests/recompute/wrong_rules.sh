@@ -48,5 +48,11 @@ wrong "checker: all reruns are certain" $parts 's/return rows\[r.need_row\].memb
 wrong "checker: one rerun pays for two windows" $parts 's/if (first <= w.row \&\& w.row < w.back/if (w.row < w.back/'
 wrong "checker: a tail is cut where its storage is not needed" $parts 's/if (!is_tail(i))$//'
 wrong "checker: what is absent in one of two parts is paid in both" $parts 's/if (d.absent \&\& first <= d.first \&\& d.last <= last)/if (d.absent \&\& first <= d.last \&\& d.first <= last)/'
+wrong "cover: the smallest gap is doubled" $cover 's/std::max(smallest\[k\], (excess/std::max(2 * smallest[k], (excess/'
+wrong "cover: an excess is rounded up twice" $cover 's/(excess\[k\] + divisor\[k\] - 1)/(excess[k] + 2 * divisor[k] - 1)/'
+wrong "checker: the smallest gap is doubled" proof/proof_rows.hpp 's/static_cast<int128>(smallest\[k\])/2 * static_cast<int128>(smallest[k])/'
+wrong "checker: an excess is rounded up twice" proof/proof_rows.hpp 's/(excess\[k\] + d - 1)/(excess[k] + 2 * d - 1)/'
+wrong "writes: each gap bears the whole" recompute/write_shares.hpp 's/left -= g.gap.write;/left -= 0;/;s/(g.worth \/ sum)/(g.worth > 0)/;s/->gap.write += left;/->gap.write += 0;/'
+wrong "checker: each gap bears what is left" proof/proof_rows.hpp 's/unpaid -= share, ++shares_;/++shares_;/'
 wrong "checker: shares may be used twice" $checker 's/\*from -= amount;//'
 exit $status

@@ -26,6 +26,7 @@ class json_recompute_reader : json_value_reader<json_recompute_reader> {
     if (!j.is_object()) return graph_error{error_code::bad_input, "must be an object", {}, {}};
     if (!number(member(j, "bound"), "bound", p.bound) || !read_scope(member(j, "scope"), p.any_order) ||
         !read_all(member(j, "rows"), "rows", p.rows) || !read_all(member(j, "charged"), "charged", p.charged) ||
+        (j.contains("writes") && !read_all(j["writes"], "writes", p.writes)) ||
         !number(member(j, "scale"), "scale", p.scale) || !read_all(member(j, "prices"), "prices", p.prices) ||
         (j.contains("needs") && !read_all(j["needs"], "needs", p.needs)) ||
         (j.contains("reruns") && !read_all(j["reruns"], "reruns", p.reruns)) ||
@@ -62,6 +63,11 @@ class json_recompute_reader : json_value_reader<json_recompute_reader> {
     if (!j.is_array() || j.size() != 4) return wrong(place, "a row, a storage, a payer and an amount");
     return index(j[0], place + "[0]", s.row) && index(j[1], place + "[1]", s.absent) && read(j[2], place + "[2]", s.pays) &&
            number(j[3], place + "[3]", s.amount);
+  }
+  bool read(const json& j, const std::string& place, proof::write_share& s) {
+    if (!j.is_array() || j.size() != 3) return wrong(place, "a storage, a row and an amount");
+    return index(j[0], place + "[0]", s.storage) && index(j[1], place + "[1]", s.first) &&
+           number(j[2], place + "[2]", s.amount);
   }
   bool read(const json& j, const std::string& place, proof::recompute_case& c) {
     if (!j.is_object()) return wrong(place, "an object");
@@ -122,6 +128,7 @@ inline nlohmann::ordered_json write_recompute_proof(const recompute_proof& proof
   j["rows"] = proof.rows;
   j["charged"] = json::array();
   for (tensor_id t : proof.charged) j["charged"].push_back(t == none ? json(-1) : json(t));
+  for (const proof::write_share& w : proof.writes) j["writes"].push_back(json::array({w.storage, w.first, w.amount}));
   j["scale"] = proof.scale;
   j["prices"] = json::array();
   for (const auto& list : proof.prices) {

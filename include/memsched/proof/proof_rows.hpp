@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <numeric>
 #include <string>
 #include <utility>
 #include <vector>
@@ -41,7 +42,7 @@ class proof_rows {
   std::string run(bytes budget) {
     std::string fault = check_rows();
     if (fault.empty()) find_gaps(), find_excess(budget);
-    return fault;
+    return fault.empty() ? check_writes() : fault;
   }
 
   firing rule(op_id op) const { return p_.firing(op).value_or(model_.default_firing); }
@@ -62,10 +63,14 @@ class proof_rows {
 
   std::vector<gap> gaps;
   std::vector<gap> tails;      ///< per storage, the rows behind all its uses; first `nowhere` where it stays
-  std::vector<int128> excess;  ///< per row
+  std::vector<int128> excess;  ///< per row, over the budget, rounded up
   std::vector<int128> room;    ///< per row: bytes of the budget beside those of the operator
 
  private:
+  std::string check_writes() const {
+    if (shares_ == proof_.writes.size()) return {};
+    return "writes[" + std::to_string(shares_) + "] is for no gap that a load fills, or more than is left of the write";
+  }
   std::string check_rows() {
     row_.assign(p_.ops().size(), nowhere);
     for (std::size_t k = 0; k < proof_.rows.size(); ++k) {
@@ -147,20 +152,23 @@ class proof_rows {
         if (k >= end) break;
       }
       if (!moves_ || !leaves_[t]) continue;
-      fill_with_loads(gaps_before);
+      fill_with_loads(t, gaps_before);
       compare_with_load(tails[t], moves_.read_cost(p_.size(t)));
     }
   }
-  /// Lets loads fill the gaps of one storage, which begin at a place among all, where they cost less or nothing else does.
-  void fill_with_loads(std::size_t begin) {
-    std::size_t rows = 0;
-    for (std::size_t i = begin; i < gaps.size(); ++i) rows += gaps[i].last + 1 - gaps[i].first;
+  /// Lets loads fill the gaps of storage t, which begin at a place among all, where they cost less or nothing else does. Each
+  /// bears its share of the write.
+  void fill_with_loads(tensor_id t, std::size_t begin) {
+    const auto& writes = proof_.writes;
+    std::uint64_t unpaid = moves_.write_cost(p_.size(t));
     for (std::size_t i = begin; i < gaps.size(); ++i) {
-      gap& g = gaps[i];
-      const bytes size = p_.size(g.storage);
-      const int128 share = static_cast<int128>(moves_.write_cost(size)) * static_cast<int128>(g.last + 1 - g.first) /
-                           static_cast<int128>(rows);
-      compare_with_load(g, moves_.read_cost(size) + static_cast<std::uint64_t>(share));
+      std::uint64_t share = 0;
+      if (shares_ < writes.size() && writes[shares_].storage == t && writes[shares_].first == gaps[i].first) {
+        share = writes[shares_].amount;
+        if (share > unpaid) return;
+        unpaid -= share, ++shares_;
+      }
+      compare_with_load(gaps[i], moves_.read_cost(p_.size(t)) + share);
     }
   }
   static void compare_with_load(gap& g, std::uint64_t cost) {
@@ -187,6 +195,23 @@ class proof_rows {
     }
     for (const gap& g : gaps)
       for (std::size_t k = g.first; k <= g.last; ++k) excess[k] += static_cast<int128>(p_.size(g.storage));
+    round_excess_up();
+  }
+  /// The bytes of absent storages are a multiple of the common divisor of their sizes, and no less than the smallest.
+  void round_excess_up() {
+    std::vector<bytes> divisor(excess.size(), 0), smallest(excess.size(), never);
+    for (const gap& g : gaps) {
+      const bytes size = p_.size(g.storage);
+      for (std::size_t k = g.first; k <= g.last && !g.closed && size > 0; ++k) {
+        divisor[k] = std::gcd(divisor[k], size);
+        smallest[k] = std::min(smallest[k], size);
+      }
+    }
+    for (std::size_t k = 0; k < excess.size(); ++k) {
+      if (excess[k] <= 0 || divisor[k] == 0) continue;
+      const auto d = static_cast<int128>(divisor[k]);
+      excess[k] = std::max(static_cast<int128>(smallest[k]), (excess[k] + d - 1) / d * d);
+    }
   }
 
   const problem& p_;
@@ -195,6 +220,7 @@ class proof_rows {
   offload moves_;
   std::vector<bool> again_, leaves_;
   std::vector<std::size_t> row_;
+  std::size_t shares_ = 0;  // of writes, that gaps so far have
 };
 
 }  // namespace detail

@@ -34,6 +34,13 @@ struct recompute_share {
   std::uint64_t amount = 0;
 };
 
+/// The part of the cost to write a storage that loads in one of its gaps bear.
+struct write_share {
+  tensor_id storage = none;
+  index_t first = 0;  ///< the first row of the gap
+  std::uint64_t amount = 0;
+};
+
 /// One price for all bytes: no order of the problem that it makes of sizes and costs (`weighed_problem`) has a peak below the
 /// bound of `orders`.
 struct weighed_proof {
@@ -46,10 +53,11 @@ struct weighed_proof {
 /// Prices for bytes at rows show that the gaps that cover all rows cost at least `bound`: see `check_recompute`.
 struct recompute_proof {
   std::uint64_t bound = 0;
-  bool any_order = false;          ///< whether `rows` are a path, and the bound holds for all schedules
-  std::vector<op_id> rows;         ///< else all operators, in the order of their first runs
-  std::vector<tensor_id> charged;  ///< per operator, the output that bears its cost in its gaps; none for no output
-  unsigned scale = 0;              ///< prices are multiples of 2^-scale of the cost's unit
+  bool any_order = false;                  ///< whether `rows` are a path, and the bound holds for all schedules
+  std::vector<op_id> rows;                 ///< else all operators, in the order of their first runs
+  std::vector<tensor_id> charged;          ///< per operator, the output that bears its cost in its gaps; none for no output
+  std::vector<proof::write_share> writes;  ///< in ascending order of storages and rows; of other gaps, 0
+  unsigned scale = 0;                      ///< prices are multiples of 2^-scale of the cost's unit
   std::vector<std::vector<std::pair<index_t, std::uint64_t>>> prices;  ///< lists of (row, price of a byte)
   std::vector<index_t> needs;                               ///< rows where absent storages are made again from needed ones
   std::vector<std::pair<index_t, tensor_id>> reruns;        ///< (row, storage): their prices stand behind those of rows

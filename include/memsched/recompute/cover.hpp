@@ -29,7 +29,7 @@ struct cover_limits {
   std::uint64_t enough = ~std::uint64_t{0};  ///< a bound that needs not be exceeded: the cost of a known schedule
   std::size_t nodes = 4096;
   std::uint64_t unit = 1;                              ///< all costs are multiples of it
-  std::vector<std::pair<index_t, double>> start = {};  ///< prices to begin with
+  std::vector<std::pair<index_t, double>> start = {};  ///< with needs: prices to begin with
 };
 
 /// Minimizes the cost of gaps such that at each row the sizes of absent gaps sum to at least the excess over the budget.
@@ -61,6 +61,7 @@ MEMSCHED_FUNCTION gap_cover cover_gaps(const rerun_rows& r, const rerun_needs& n
 #include <tuple>
 
 #include <memsched/recompute/cover_rounding.hpp>
+#include <memsched/recompute/price_search.hpp>
 #include <memsched/recompute/priced_closure.hpp>
 
 namespace memsched {
@@ -76,6 +77,8 @@ class cover_search {
   gap_cover run() {
     answer_.absent.assign(cover_.source.gaps.size(), false);
     answer_.proof.rows = cover_.source.rows;
+    for (const rerun_gap& g : cover_.source.gaps)
+      if (g.write > 0) answer_.proof.writes.push_back({g.storage, g.first, g.write});
     if (rows_.empty()) return finish(0);
     if (const std::size_t k = uncovered(); k < rows_.size()) return give_up_at(k);
     answer_.proof.scale = cover_.scale;
@@ -137,31 +140,14 @@ class cover_search {
 
   std::uint64_t cutoff() const { return std::min(best_, limits_.enough); }
 
-  /// Improves prices by subgradient steps (Polyak), from those of `n`; and its bound. Steps get shorter after `patience` of
-  /// them without gain.
-  void improve_prices(node& n, int steps, int patience) {
-    std::vector<double> p = cover_.unscaled(n.prices), best = p;
-    double best_value = -1, factor = 1;
-    const double aim = static_cast<double>(cutoff());
-    int idle = 0;
-    for (int step = 0; step < steps && factor > 1e-4; ++step) {
-      cover_.price(p, now_);
-      const double value = now_.value;
-      if (!context_.keep_going() || (step % 50 == 49 && !context_.count_state())) break;
-      if (value > best_value * (1 + 1e-9)) best_value = value, best = p, idle = 0;
-      else if (++idle > patience) idle = 0, factor *= 0.6, p = best, cover_.price(p, now_);
-      if (best_value >= aim) break;
-      double norm = 0;
-      for (std::size_t k = 0; k < p.size(); ++k) {
-        const double g = static_cast<double>(cover_.wanted[k]) - now_.covered[k];
-        if (p[k] > 0 || g > 0) norm += g * g;
-      }
-      if (norm == 0) break;
-      const double length = factor * std::max(aim - value, 1e-3 * aim) / norm;
-      for (std::size_t k = 0; k < p.size(); ++k)
-        p[k] = std::max(0.0, p[k] + length * (static_cast<double>(cover_.wanted[k]) - now_.covered[k]));
-    }
-    take_prices(n, best);
+  /// For searches for prices.
+  auto pricing() {
+    return [this](const std::vector<double>& p, priced_cover::valuation& v) { cover_.price(p, v); };
+  }
+  /// Improves the prices of a node, and its bound.
+  void improve_node(node& n, int steps, int patience) {
+    const price_steps limits{steps, patience, static_cast<double>(cutoff())};
+    take_prices(n, improve_prices(cover_, cover_.unscaled(n.prices), limits, context_, now_, pricing()));
     n.bound = cover_.round_up(n.value);
   }
   /// Gives a node other prices where these raise its value.
@@ -293,7 +279,7 @@ class cover_search {
   }
   std::pair<bytes, std::uint64_t> kind(index_t stretch) const {
     const rerun_gap& g = cover_.stretch(stretch);
-    return {g.size, g.cost};
+    return {g.size, g.cost()};
   }
 
   /// Decides something at a node that is taken out, both ways.
@@ -318,7 +304,7 @@ class cover_search {
     enter(child);
     if (refuted_by_a_row(child)) return most;
     child.value = cover_.exact(child.prices).value;
-    improve_prices(child, cover_.later_steps, 6);
+    improve_node(child, cover_.later_steps, 6);
     if (nodes_ < 32 || nodes_ % 16 == 0) round(child);
     const double gain = cover_.unscaled(child.value) - before;
     if (child.bound >= cutoff()) return close(child), most;
@@ -333,7 +319,8 @@ class cover_search {
   }
 
   /// Prices to begin with.
-  std::vector<double> start() const {
+  std::vector<double> start() {
+    if (!cover_.has_needs()) return ascend_rows(cover_, cover_.highest_price, context_, now_, pricing());
     std::vector<double> p(cover_.wanted.size(), 0);
     for (const auto& [row, price] : limits_.start)
       if (const auto at = std::lower_bound(rows_.begin(), rows_.end(), row); at != rows_.end() && *at == row)
@@ -347,7 +334,7 @@ class cover_search {
     root.prices = cover_.scaled(start());
     root.at = add_case();
     round(root);
-    improve_prices(root, cover_.first_steps, cover_.first_patience);
+    improve_node(root, cover_.first_steps, cover_.first_patience);
     round(root);
     for (const auto& p : {cover_.unscaled(root.prices)})
       for (std::size_t k = 0; k < rows_.size(); ++k)

@@ -129,6 +129,7 @@ void order_first<S>::operator()(rerun_incumbent& best, search& context) const {
 #include <memsched/recompute/repair.hpp>
 #include <memsched/recompute/violated_row.hpp>
 #include <memsched/recompute/weights.hpp>
+#include <memsched/recompute/write_shares.hpp>
 #include <memsched/schedulers/beam.hpp>
 
 namespace memsched {
@@ -237,10 +238,12 @@ MEMSCHED_FUNCTION void improve::operator()(rerun_incumbent& best, search& contex
 }
 
 MEMSCHED_FUNCTION void cover::operator()(rerun_incumbent& best, search& context) const {
-  if (best.rows.rows.empty())
+  if (best.rows.rows.empty()) {
     best.rows = best.keeps_order() ? rows_of_order(best.table(), best.model(), best.given())
                                    : rows_of_path(best.table(), best.model(),
                                                   find_path(best.graph(), best.model(), best.given(), best.budget()));
+    share_writes(best.table(), best.budget(), best.least_cost(), best.rows, context);
+  }
   gap_cover found =
       cover_gaps(best.rows, best.budget(), {.enough = best.least_cost(), .nodes = nodes, .unit = best.unit()}, context);
   best.prices = std::move(found.prices);

@@ -109,8 +109,8 @@ class priced_closure final : public priced_cover {
     for (const rerun_need& n : needs_.needs)
       if (n.stretch != none && n.stretch >= source.gaps.size()) found[n.stretch - source.gaps.size()] = true;
     for (index_t i = 0; i < found.size(); ++i)
-      if (const rerun_gap& t = source.tails[i]; found[i] && !t.closed)
-        wholes.push_back({static_cast<index_t>(source.gaps.size()) + i, t.first, t.last, 0, 0, t.size, t.cost, open});
+      if (const rerun_gap& t = source.tails[i]; found[i] && !t.closed())
+        wholes.push_back({static_cast<index_t>(source.gaps.size()) + i, t.first, t.last, 0, 0, t.size, t.cost(), open});
   }
 
   /// Takes needs that are made again for another one, with pieces that are absent behind that, too: the one with the dearest
@@ -204,9 +204,9 @@ class priced_closure final : public priced_cover {
     for (index_t i = 0; i < needs_.reruns.size(); ++i)
       for (index_t g : needs_.lasting[i]) {
         const rerun_gap& gap = source.gaps[g];
-        if (found[g] || gap.closed || gap.size == 0) continue;
+        if (found[g] || gap.closed() || gap.size == 0) continue;
         found[g] = true;
-        wholes.push_back({g, gap.first, gap.last, 0, 0, gap.size, gap.cost, open});
+        wholes.push_back({g, gap.first, gap.last, 0, 0, gap.size, gap.cost(), open});
       }
   }
 
@@ -214,7 +214,7 @@ class priced_closure final : public priced_cover {
   void choose_limits(const std::vector<double>& most) {
     double cost = 1;
     for (const auto* stretches : {&source.gaps, &source.tails})
-      for (const rerun_gap& g : *stretches) cost += static_cast<double>(g.cost);
+      for (const rerun_gap& g : *stretches) cost += static_cast<double>(g.cost());
     while (scale > 0 && std::ldexp(cost, static_cast<int>(scale)) > 0x1p50) --scale;
     const double share = 0x1p59 / std::max<double>(1, static_cast<double>(needs_.rows.size()));
     for (std::size_t k = 0; k < rows.size(); ++k)
@@ -290,7 +290,7 @@ class priced_closure final : public priced_cover {
   std::uint64_t tied_to_inputs(const rerun_need& n, std::uint64_t saved, std::uint64_t price,
                                const std::vector<double>& priced) const {
     if (n.stretch == none) return n.loads ? 0 : saved;
-    const std::uint64_t more = stretch(n.stretch).load_more;
+    const std::uint64_t more = stretch(n.stretch).load_more();
     if (more == rerun_gap::never) return saved;
     const double part = std::ldexp(static_cast<double>(more), static_cast<int>(scale)) * static_cast<double>(price) /
                         priced[n.stretch] * (1 - 1e-9);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <numeric>
 #include <optional>
 #include <span>
 #include <tuple>
@@ -136,11 +137,12 @@ class priced_cover {
   const rerun_rows& source;
   std::uint64_t unit;
   std::vector<index_t> rows;
-  std::vector<bytes> excess;  ///< per row, over the budget
+  std::vector<bytes> excess;  ///< per row, over the budget, rounded up
   std::vector<delta> wanted;  ///< per row, the bytes that a price asks to be absent; then per rerun of the needs
   std::vector<piece> wholes;  ///< stretches that may be absent
   std::vector<piece> pieces;
   unsigned scale = 0;
+  double highest_price = 0;  ///< the cost of one byte of the dearest gap: no row needs a higher one
   // Steps towards good prices, for the first node of a search and for others.
   int first_steps = 40000, later_steps = 60;
   int first_patience = 40;  ///< steps without gain before steps get shorter, for the first node
@@ -216,18 +218,30 @@ class priced_cover {
     for (index_t i = 0; i < source.gaps.size(); ++i) {
       const rerun_gap& g = source.gaps[i];
       const index_t first = place_[g.first], last = place_[g.last + 1];
-      if (g.closed || g.size == 0 || first == last) continue;
-      wholes.push_back({i, g.first, g.last, first, last, g.size, g.cost, open});
+      if (g.closed() || g.size == 0 || first == last) continue;
+      wholes.push_back({i, g.first, g.last, first, last, g.size, g.cost(), open});
     }
+    round_excesses_up();
+  }
+  /// Absent gaps have multiples of the common divisor of their sizes at a row, and no less than the smallest.
+  void round_excesses_up() {
+    std::vector<bytes> divisor(rows.size(), 0), smallest(rows.size(), ~bytes{0});
+    for (const piece& g : wholes)
+      for (std::size_t k = g.first; k < g.last; ++k) {
+        divisor[k] = std::gcd(divisor[k], g.size);
+        smallest[k] = std::min(smallest[k], g.size);
+      }
+    for (std::size_t k = 0; k < rows.size(); ++k)
+      if (divisor[k] > 0) excess[k] = std::max(smallest[k], (excess[k] + divisor[k] - 1) / divisor[k] * divisor[k]);
   }
 
-  /// Prices are at most the cost of one byte, of the dearest gap; they get some 40 bits.
+  /// Prices get some 40 bits.
   void choose_scale() {
-    double most = 0;
-    for (const piece& g : wholes) most = std::max(most, static_cast<double>(g.cost) / static_cast<double>(g.size));
+    for (const piece& g : wholes)
+      highest_price = std::max(highest_price, static_cast<double>(g.cost) / static_cast<double>(g.size));
     scale = 0;
-    while (scale < 100 && std::ldexp(most, static_cast<int>(scale) + 1) < 0x1p40) ++scale;
-    if (most == 0) scale = 0;
+    while (scale < 100 && std::ldexp(highest_price, static_cast<int>(scale) + 1) < 0x1p40) ++scale;
+    if (highest_price == 0) scale = 0;
   }
 
   std::vector<index_t> place_;  // per row: rows_before

@@ -1,6 +1,7 @@
 // Rows and gaps: the memory that first runs need, and the stretches between them where a storage could be absent.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -23,15 +24,26 @@ constexpr const char* to_string(bound_scope s) noexcept { return s == bound_scop
 
 /// A stretch of rows in which a storage could be absent, between two uses of it.
 struct rerun_gap {
+  static constexpr std::uint64_t never = ~std::uint64_t{0};
+
   tensor_id storage = none;
   index_t first = 0, last = 0;  ///< rows, both included
   bytes size = 0;
-  std::uint64_t cost = 0;  ///< of a schedule in which the storage is absent at some row of the gap
-  bool closed = false;     ///< the storage cannot be absent: it is neither made again nor loaded
-  index_t since = none;    ///< the row that makes or uses the storage at the begin of the gap; none: it begins otherwise
-  index_t back = none;     ///< the row behind the gap, which uses the storage; none: a use that is no row ends the gap
-  static constexpr std::uint64_t never = ~std::uint64_t{0};
-  std::uint64_t load_more = never;  ///< a load costs so much more than a rerun; 0: no less; never: it cannot be loaded
+  index_t since = none;  ///< the row that makes or uses the storage at the begin of the gap; none: it begins otherwise
+  index_t back = none;   ///< the row behind the gap, which uses the storage; none: a use that is no row ends the gap
+  std::uint64_t rerun = never;  ///< the cost that the gap bears of a rerun; never: the storage is not made again
+  std::uint64_t load = never;   ///< the cost to read the storage back; never: it does not leave memory
+  std::uint64_t write = 0;      ///< the gap's share of the cost to write the storage, which a load bears, too
+
+  /// Whether the storage cannot be absent.
+  bool closed() const { return rerun == never && load == never; }
+  /// The cost of a schedule in which the storage is absent at some row of the gap; 0 where it cannot be.
+  std::uint64_t cost() const { return closed() ? 0 : std::min(rerun, cost_of_load()); }
+  /// How much more a load costs than a rerun; never: the storage cannot be loaded.
+  std::uint64_t load_more() const { return load == never ? never : cost_of_load() - cost(); }
+
+ private:
+  std::uint64_t cost_of_load() const { return load == never ? never : load + write; }
 };
 
 /// Whether a storage is needed and absent at some of the rows from first to last, all of one stretch: a gap or a tail. The
@@ -89,8 +101,8 @@ MEMSCHED_FUNCTION bytes bytes_of_run(const execution_table& table, memory_model 
 /// Hence the extra cost is at least the sum of the costs of all gaps in which storages are absent: gaps of one storage do
 /// not overlap in time, so that they need different executions, and each operator's cost is borne by one of its outputs. A
 /// gap costs a rerun or a load, whichever is less. A load costs its read and the gap's share of the storage's write, of which
-/// all gaps together have no more than the whole; a storage with any load is written. Shares are as the rows of gaps; tails
-/// have none.
+/// all gaps together have no more than the whole; a storage with any load is written. Shares are as the rows of gaps
+/// (`share_writes` finds better ones); tails have none.
 MEMSCHED_FUNCTION rerun_rows rows_of_order(const execution_table& table, memory_model model, std::span<const op_id> order);
 
 /// The rows of `path`, of which each operator is behind the one before it in every order: the scope is `any_order`. A
@@ -106,8 +118,6 @@ MEMSCHED_FUNCTION std::vector<op_id> find_path(const problem& p, memory_model mo
 }  // namespace memsched
 
 #if MEMSCHED_DEFINED_HERE
-
-#include <algorithm>
 
 #include <memsched/base/int128.hpp>
 #include <memsched/base/topology.hpp>
@@ -142,7 +152,6 @@ class row_builder {
   /// Gaps of a storage: stretches between uses by rows, up to the last row that is certainly before a use.
   void add_gaps(tensor_id t, std::span<const index_t> before, std::span<const index_t> made) {
     const op_id producer = p_.producer(t);
-    const bool closed = producer == none || !table_.may_repeat(producer);
     index_t end = p_.stays(t) ? static_cast<index_t>(out_.rows.size()) : 0;  // behind the last row with a use still to come
     uses_.clear();
     for (op_id reader : p_.readers(t)) {
@@ -153,7 +162,7 @@ class row_builder {
     index_t first = producer == none ? 0 : made[producer] + (row_[producer] == none ? 0 : 1);
     index_t since = producer == none ? none : row_[producer];
     const auto add = [&](index_t behind, index_t back) {
-      if (first < behind) out_.gaps.push_back({t, first, behind - 1, p_.size(t), 0, closed, since, back});
+      if (first < behind) out_.gaps.push_back({t, first, behind - 1, p_.size(t), since, back});
     };
     for (index_t use : uses_) {
       add(use, use);
@@ -161,16 +170,16 @@ class row_builder {
       since = use;
     }
     add(end, none);
-    if (!p_.stays(t)) add_tail(t, closed, made);
+    if (!p_.stays(t)) add_tail(t, made);
   }
-  void add_tail(tensor_id t, bool closed, std::span<const index_t> made) {
+  void add_tail(tensor_id t, std::span<const index_t> made) {
     index_t first = 0;
     for (op_id reader : p_.readers(t)) {
       const bool during = row_[reader] == none || frees_first(reader);
       first = std::max(first, made[reader] + (during ? 0 : 1));
     }
     const auto rows = static_cast<index_t>(out_.rows.size());
-    if (first < rows) out_.tails.push_back({t, first, rows - 1, p_.size(t), 0, closed});
+    if (first < rows) out_.tails.push_back({t, first, rows - 1, p_.size(t)});
   }
 
   /// The output with the most bytes in gaps bears the cost of its operator.
@@ -186,28 +195,24 @@ class row_builder {
       if (best != none) out_.charged_to[best] = op;
     }
     for (auto* stretches : {&out_.gaps, &out_.tails})
-      for (rerun_gap& g : *stretches)
-        if (const op_id op = out_.charged_to[g.storage]; op != none && !g.closed) g.cost = p_.cost(op);
-    if (table_.prices()) compare_with_loads();
+      for (rerun_gap& g : *stretches) {
+        const op_id producer = p_.producer(g.storage), load = table_.load_of(g.storage);
+        if (producer != none && table_.may_repeat(producer))
+          g.rerun = out_.charged_to[g.storage] == none ? 0 : p_.cost(producer);
+        if (load != none) g.load = table_.cost(load);
+      }
+    if (table_.prices()) share_writes();
   }
-  /// Opens gaps that a load can fill, and lowers their costs to that of the load.
-  void compare_with_loads() {
+  /// Shares of writes as the rows of gaps.
+  void share_writes() {
     std::vector<std::uint64_t> rows(p_.tensors().size(), 0);
     for (const rerun_gap& g : out_.gaps) rows[g.storage] += g.last - g.first + 1;
     for (rerun_gap& g : out_.gaps) {
       const op_id load = table_.load_of(g.storage);
       if (load == none) continue;
       const int128 share = static_cast<int128>(table_.write_cost(load)) * (g.last - g.first + 1) / rows[g.storage];
-      compare_with_load(g, table_.cost(load) + static_cast<std::uint64_t>(share));
+      g.write = static_cast<std::uint64_t>(share);
     }
-    for (rerun_gap& g : out_.tails)
-      if (const op_id load = table_.load_of(g.storage); load != none) compare_with_load(g, table_.cost(load));
-  }
-  static void compare_with_load(rerun_gap& g, std::uint64_t cost) {
-    const bool cheaper = g.closed || cost < g.cost;
-    g.load_more = cheaper ? 0 : cost - g.cost;
-    if (cheaper) g.cost = cost;
-    g.closed = false;
   }
 
   const problem& p_;
