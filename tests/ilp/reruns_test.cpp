@@ -39,8 +39,9 @@ TEST_CASE(
   for (std::uint64_t seed = 0; seed < support::seeds(60); ++seed) {
     const problem p = seed % 2 == 0 ? priced(seed, 6) : trained(seed, 2);
     const ids given = own_order(p);
-    for (const offload& moves : kinds_of_moves)
-      for (const bytes budget : {budgets(p).front(), budgets(p)[budgets(p).size() / 4], budgets(p)[budgets(p).size() / 2]})
+    for (const offload& moves : kinds_of_moves) {
+      const std::vector<bytes> list = budgets(p, moves);
+      for (const bytes budget : {list.front(), list[list.size() / 4], list[list.size() / 2]})
         for (const bool keep : {false, true})
           for (const memory_model& model : {memory_model{}, memory_model{.default_firing = firing::cbp}}) {
             CAPTURE(seed, budget, keep, moves.read);
@@ -69,6 +70,7 @@ TEST_CASE(
               loads += r.found_by == reruns::ilp<cbc>::name && !r.loads.empty();
             }
           }
+    }
   }
   INFO(tight << " tight, " << stronger << " stronger, " << loads << " with loads, " << refuted << " refuted");
   CHECK(tight > 15 * support::seeds(60));

@@ -27,10 +27,12 @@ class Graph(check.Problem):
         self.cost = [whole(int(op.get("cost", 1)), 1 << 64, "cost") for op in self.ops]
         self.pure = [op.get("pure", True) for op in self.ops]
         self.unit = 1 if offload else max(math.gcd(*self.cost), 1)
+        self.ends_outside = False  # whether inputs may be outside at the start, and what stays at the end
         self.moves = {}  # per storage that may leave: the cost to read it back, and to write it
         if offload:
             read, write = whole(offload["read"], 1 << 64, "offload.read"), whole(offload["write"], 1 << 64, "offload.write")
             need(read > 0, "offload.read: must be above 0")
+            self.ends_outside = offload.get("ends_outside", False)
             for s in range(len(self.size)):
                 if self.store[s] == s and self.size[s] > 0 and self.kept(s):
                     self.moves[s] = (-(-self.size[s] // read), -(-self.size[s] // write) if write else 0)
@@ -40,7 +42,8 @@ class Graph(check.Problem):
         run, waiting = [], list(loads)  # operators, and ("load", storage)
         for k in range(len(executions) + 1):
             while waiting and waiting[0][1] == k:
-                run.append(("load", waiting.pop(0)[0]))
+                ends = self.ends_outside and k == len(executions) and waiting[0][0] in self.stays
+                run.append(("end" if ends else "load", waiting.pop(0)[0]))
             run += executions[k:k + 1]
         need(not waiting, "loads: are not in the order of their places")
         last, made = {}, {s: -1 for s in range(len(self.size)) if self.store[s] == s and s not in self.writer}
@@ -70,10 +73,23 @@ class Graph(check.Problem):
         for k in range(len(run)):
             level += change[k]
             peak = max(peak, level + during[k])
-        start = sum(self.size[s] for s in range(len(self.size)) if self.store[s] == s and s not in self.writer and self.kept(s))
-        back = [i[1] for i in run if isinstance(i, tuple)]
-        moved = sum(self.moves[s][0] for s in back) + sum(self.moves[s][1] for s in set(back))
+        inputs = {s for s in range(len(self.size)) if self.store[s] == s and s not in self.writer and self.kept(s)}
+        if self.ends_outside:
+            inputs = {s for s in inputs if self.is_there(s, run)}
+        start = sum(self.size[s] for s in inputs)
+        back = [i[1] for i in run if isinstance(i, tuple) and i[0] == "load"]
+        left = {i[1] for i in run if isinstance(i, tuple)}
+        moved = sum(self.moves[s][0] for s in back) + sum(self.moves[s][1] for s in left)
         return max(peak, start), sum(self.cost[i] for i in executions) - sum(self.cost) + moved
+
+    def is_there(self, s, run):
+        """Whether an input is used, or stays, before it is loaded or leaves for good."""
+        for i in run:
+            if isinstance(i, tuple) and i[1] == s:
+                return False
+            if not isinstance(i, tuple) and s in self.reads[i]:
+                return True
+        return s in self.stays
 
     def copies(self, s, run, change, during):
         """Adds the bytes of all copies of a storage: whole from the step behind their creation on, less at their last step."""
@@ -85,7 +101,7 @@ class Graph(check.Problem):
             uses = [k for k in range(begin + 1, until) if not isinstance(run[k], tuple) and s in self.reads[run[k]]]
             if begin >= 0:
                 during[begin] += self.size[s]
-            if s in self.stays and until == len(run):
+            if s in self.stays and until == len(run) and ("end", s) not in run:
                 change[begin + 1] += self.size[s]
             elif uses:
                 change[begin + 1] += self.size[s]
@@ -264,7 +280,8 @@ class Rows:
             if s in self.p.moves:
                 share = whole(self.writes.get((s, first), 0), unpaid + 1, "writes")
                 unpaid -= share
-                cost, more = cheaper(cost, closed, read + share)
+                outside = self.p.ends_outside and s in self.p.stays and last == self.count - 1
+                cost, more = cheaper(cost, closed, share if outside else read + share)
                 closed = False
             yield s, first, last, cost, closed, more
 
@@ -289,7 +306,8 @@ def weighed(p, graph, proof):
             if maker is not None and p.pure[maker]:
                 weight[s] = min(weight[s], p.cost[maker] << scale if charged[maker] == s else 0)
             if s in p.moves:
-                weight[s] = min(weight[s], sum(p.moves[s]) << scale)
+                read, write = p.moves[s]
+                weight[s] = min(weight[s], (write if p.ends_outside and s in p.stays else read + write) << scale)
     for i in check.sequence(p.before):
         pair = p.spared(p.ops[i], True)
         if pair:

@@ -86,7 +86,7 @@ void print(const problem& p, const options& o, const offload& moves, const recom
   json result{{"firing", o.default_firing == firing::cbp ? "cbp" : "pbc"}, {"inplace", o.in_place}, {"budget", budget}};
   result["executions"] = found.executions;
   if (moves) {
-    result["offload"] = {{"read", moves.read}, {"write", moves.write}};
+    result["offload"] = {{"read", moves.read}, {"write", moves.write}, {"ends_outside", moves.ends_outside}};
     result["loads"] = json::array();
     for (const storage_load& l : found.loads) result["loads"].push_back({l.storage, l.before});
   }
@@ -121,10 +121,10 @@ int main(int argc, char** argv) {
     o.in_place = !r.chance(20);
     o.state_limit = 2000;
     o.certify = certify;
+    const offload moves{r.chance(40) ? 1 + r.below(5) : 0, r.below(6), r.chance(40)};
     const auto order = given_order(make_schedule_graph(p, o.model()));
-    const bytes low = least_peak_with_reruns(p, o.model()), high = evaluate(p, order, o.model()).value().peak;
+    const bytes low = least_peak_with_reruns(p, o.model(), moves), high = evaluate(p, order, o.model()).value().peak;
     o.budget = low + (high - low) * r.below(4) / 4;
-    const offload moves{r.chance(40) ? 1 + r.below(5) : 0, r.below(6)};
     const auto solve = [&](const auto& policy) {
       return r.chance(50) ? recompute(p, policy, o, moves) : recompute(p, keep_order{order}, policy, o, moves);
     };
@@ -133,7 +133,8 @@ int main(int argc, char** argv) {
     if (found.proof.cases.empty() && !found.proof.weighed) continue;
     print(p, o, moves, found, found.proof, o.budget, false);
     print(p, o, moves, found, found.proof, o.budget - std::min<bytes>(o.budget, 1 + r.below(5)), true);
-    if (moves) print(p, o, {moves.read + 1 + r.below(3), moves.write}, found, found.proof, o.budget, true);
+    if (moves)
+      print(p, o, {moves.read + 1 + r.below(3), moves.write, moves.ends_outside}, found, found.proof, o.budget, true);
     for (int i = 0; i < 6; ++i) print(p, o, moves, found, changed(found.proof, r), o.budget, true);
   }
 }

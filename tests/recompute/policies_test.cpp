@@ -87,7 +87,7 @@ TEST_CASE("law: every rerun policy answers with a schedule and a bound that hold
     for (const offload& moves : kinds_of_moves) {
       const execution_table table(p, moves);
       for (const bool keep : {false, true}) {
-        for (const bytes budget : {budgets(p).front(), budgets(p)[budgets(p).size() / 2]}) {
+        for (const bytes budget : {budgets(p, moves).front(), budgets(p)[budgets(p).size() / 2]}) {
           search context{options{}};
           const ids given = own_order(p);
           const exact_executions least = cheapest_executions(

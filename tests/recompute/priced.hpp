@@ -1,6 +1,7 @@
 // Random problems with costs, budgets to ask them about, and prices of moves.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <utility>
 #include <vector>
@@ -172,15 +173,18 @@ inline problem in_units(const problem& p, support::random& r) {
   return make_problem(std::move(d)).value();
 }
 
-/// Nothing leaves memory; moves cost about as much as reruns; moves are cheap, and there is a copy outside.
-inline constexpr offload none_leaves{}, dear_moves{.read = 1, .write = 2}, cheap_moves{.read = 5, .write = 0};
-inline constexpr auto kinds_of_moves = {none_leaves, dear_moves, cheap_moves};
+/// Nothing leaves memory; moves cost about as much as reruns; moves are cheap, and there is a copy outside; storages may be
+/// outside at both ends.
+inline constexpr offload none_leaves{}, dear_moves{.read = 1, .write = 2}, cheap_moves{.read = 5, .write = 0},
+    outer_moves{.read = 2, .write = 1, .ends_outside = true};
+inline constexpr std::array kinds_of_moves{none_leaves, dear_moves, cheap_moves, outer_moves};
+inline offload kind_of_moves(std::uint64_t seed) { return kinds_of_moves[seed % kinds_of_moves.size()]; }
 
 inline ids own_order(const problem& p) { return given_order(make_schedule_graph(p)); }
 
-/// Budgets between the least peak with reruns and that of the graph's own order.
-inline std::vector<bytes> budgets(const problem& p) {
-  const bytes low = least_peak_with_reruns(p), high = evaluate(p, own_order(p)).value().peak;
+/// Budgets between the least peak with reruns and moves and that of the graph's own order.
+inline std::vector<bytes> budgets(const problem& p, const offload& moves = none_leaves) {
+  const bytes low = least_peak_with_reruns(p, {}, moves), high = evaluate(p, own_order(p)).value().peak;
   std::vector<bytes> list;
   for (bytes b : {low, low + (high - low) / 4, low + (high - low) / 2, low + 3 * (high - low) / 4, high})
     if (list.empty() || list.back() != b) list.push_back(b);

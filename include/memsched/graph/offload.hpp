@@ -16,6 +16,8 @@ inline namespace MEMSCHED_ABI {
 struct offload {
   bytes read = 0;   ///< into memory; 0: no storage leaves
   bytes write = 0;  ///< out of memory; 0: costs nothing, as there is a copy outside
+  bool ends_outside =
+      false;  ///< graph inputs may be outside at the start, and what stays may be at the end: written, not read
 
   explicit constexpr operator bool() const { return read > 0; }
   /// The cost to bring `size` bytes back, rounded up.
@@ -27,7 +29,7 @@ struct offload {
 /// A storage that comes back right before an execution.
 struct storage_load {
   tensor_id storage = none;
-  index_t before = 0;  ///< position among executions; their number for the end
+  index_t before = 0;  ///< position among executions; their number for the end, where with `ends_outside` it stays outside
   bool operator==(const storage_load&) const = default;
 };
 

@@ -37,7 +37,7 @@ namespace detail {
 ///     have(k, t) = 1 where v_(k-1) creates or so reads t, else kept[k-1][t]; plus run[k][e] of all e that create t
 ///
 ///     run[k][e] <= have(k, t)      e reads t          kept[k][t] <= have(k, t)
-///     have(k, t) >= 1              v_k reads t, or k is the last stage and t stays
+///     have(k, t) >= 1              v_k reads t, or k is the last stage and t stays and does not depart
 ///     sum of size(t) kept[k][t] <= budget - fixed(k)
 ///     sum over k of run[k][e] >= 1                    e is an operator beside the rows
 ///
@@ -65,7 +65,7 @@ class rerun_program {
   std::optional<milp_model> build() {
     run_.assign(last() + 1, std::vector<index_t>(table_.size(), none));
     kept_.assign(last(), std::vector<index_t>(p_.tensors().size(), none));
-    written_.assign(table_.size(), none);
+    written_.assign(p_.tensors().size(), none);
     for (index_t k = 0; k <= last(); ++k) add_columns(k);
     if (size_unit_ == 0) size_unit_ = 1;
     if (std::min(best_.budget(), max_total) / size_unit_ > (bytes{1} << 50)) return std::nullopt;
@@ -99,6 +99,9 @@ class rerun_program {
         if (runs(k, op)) run(run, op);
       if (k < last()) run(run, rows_.rows[k]);
     }
+    for (tensor_id t : p_.tensors())
+      if (const op_id departure = table_.departure_of(t); departure != none && runs(last(), departure))
+        list.push_back(departure);
     return list;
   }
 
@@ -117,12 +120,13 @@ class rerun_program {
   }
   /// Whether an operator or a load may run in stage k.
   bool may_run(index_t k, op_id e) const {
-    if (table_.is_load(e)) return may_exist(k, table_.loaded(e));
+    if (table_.is_departure(e)) return k == last();
+    if (table_.is_move(e)) return may_exist(k, table_.moved(e));
     if (!beside(e)) return table_.may_repeat(e) && places_.row[e] < k;
     return places_.before[e] <= k && (table_.may_repeat(e) || k <= places_.made[e]);
   }
   bool may_first_run(index_t k, op_id e) const {
-    return !table_.is_load(e) && beside(e) && places_.before[e] <= k && k <= places_.made[e];
+    return !table_.is_move(e) && beside(e) && places_.before[e] <= k && k <= places_.made[e];
   }
   /// Whether a run in stage k may serve the needs of that stage and later ones, or is the first one.
   bool may_help(index_t k, op_id e, const std::vector<bool>& needed) const {
@@ -154,7 +158,7 @@ class rerun_program {
 
   void add_columns(index_t k) {
     for (op_id e = 0; e < table_.size(); ++e) {
-      if (table_.is_load(e) && table_.load_of(table_.loaded(e)) == none) continue;
+      if (table_.is_move(e) && !table_.may_repeat(e)) continue;
       if (may_help(k, e, needs_[k])) run_[k][e] = build_.column(name("run", k, e), 0, 1, true, in_units(table_.cost(e)));
     }
     if (k == last()) return;
@@ -171,9 +175,10 @@ class rerun_program {
   bool lies(op_id v, tensor_id t) const { return contains(p_.creates(v), t) || (!consumes(v) && contains(p_.reads(v), t)); }
   static bool contains(std::span<const tensor_id> list, tensor_id t) { return std::ranges::find(list, t) != list.end(); }
 
-  /// `term <= have(k, t)`, or `1 <= have(k, t)` without a term.
-  void require(index_t k, tensor_id t, std::optional<index_t> column) {
+  /// `term <= have(k, t)`, or `1 <= have(k, t)` without a term; or a departure takes its place.
+  void require(index_t k, tensor_id t, std::optional<index_t> column, op_id departure = none) {
     std::vector<term> terms;
+    if (departure != none && run_[k][departure] != none) terms.push_back({run_[k][departure], 1});
     if (k == 0) {
       if (p_.producer(t) == none) return;
     } else {
@@ -192,12 +197,12 @@ class rerun_program {
     for (op_id e = 0; e < table_.size(); ++e)
       if (run_[k][e] != none) {
         for (tensor_id t : table_.reads(e)) require(k, t, run_[k][e]);
-        if (table_.is_load(e) && table_.write_cost(e) > 0)
-          build_.row(name("written", k, e), 0, unbounded, {{written(e), 1}, {run_[k][e], -1}});
+        if (table_.is_move(e) && table_.write_cost(e) > 0)
+          build_.row(name("written", k, e), 0, unbounded, {{written(table_.moved(e)), 1}, {run_[k][e], -1}});
       }
     if (k == last()) {
       for (tensor_id t : p_.tensors())
-        if (p_.storage(t) == t && p_.stays(t)) require(k, t, std::nullopt);
+        if (p_.storage(t) == t && p_.stays(t)) require(k, t, std::nullopt, table_.departure_of(t));
       return true;
     }
     for (tensor_id t : p_.reads(rows_.rows[k])) require(k, t, std::nullopt);
@@ -221,11 +226,11 @@ class rerun_program {
     first_runs_ += in_units(p_.cost(op));
   }
 
-  /// The variable that says whether a storage is written out for its loads.
-  index_t written(op_id load) {
-    if (written_[load] == none)
-      written_[load] = build_.column(name("out", load, 0), 0, 1, true, in_units(table_.write_cost(load)));
-    return written_[load];
+  /// The variable that says whether a storage is written out.
+  index_t written(tensor_id t) {
+    if (written_[t] == none)
+      written_[t] = build_.column(name("out", t, 0), 0, 1, true, in_units(table_.write_cost(table_.load_of(t))));
+    return written_[t];
   }
   double in_units(std::uint64_t cost) const { return static_cast<double>(cost / best_.unit()); }
 
@@ -238,7 +243,7 @@ class rerun_program {
   std::vector<std::vector<bool>> needs_;  ///< per stage and storage
   milp_builder build_;
   std::vector<std::vector<index_t>> run_, kept_;  ///< columns, per stage
-  std::vector<index_t> written_;
+  std::vector<index_t> written_;                  ///< column, per storage
   bytes size_unit_ = 0;
   std::size_t entries_ = 0;
   index_t count_ = 0;
@@ -298,7 +303,7 @@ struct ilp {
 
  private:
   static void offer(rerun_incumbent& best, search& context, const std::vector<op_id>& executions) {
-    const auto [runs, loads] = without_loads(best.graph(), executions);
+    const auto [runs, loads] = without_loads(best.table(), executions);
     if (!evaluate_executions(best.graph(), runs, best.model(), loads, best.table().prices())) return;
     detail::repair_from(best, context, stages_of(best.table(), executions));
   }

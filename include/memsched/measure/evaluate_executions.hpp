@@ -26,14 +26,17 @@ struct executions_evaluation {
 /// Why ids of executions are no schedule; an empty message where they are one. Every operator runs at least once, its first
 /// time behind the first times of all its predecessors; an operator that must not run again (`runs_again`) runs once; a load
 /// stands behind the first creation of a storage that may leave (`may_leave`); and a view (an alias of a storage that its
-/// operator reads) is made again before it is read, once its storage was created or loaded again. O(executions + uses).
+/// operator reads) is made again before it is read, once its storage was created or loaded again. Departures stand behind all
+/// else. O(executions + uses).
 MEMSCHED_FUNCTION graph_error check_executions(const execution_table& table, std::span<const op_id> executions);
 
 /// Returns the memory and the cost of `executions` with `loads`, at `prices`; an error that names step and operator where they
 /// are no schedule of p, or cost more than 2^62. A reader reads the latest copy of a storage: the one that the last execution
 /// of its producer, or the last load, before it created. A copy lives from there to its last reader before the next is
 /// created; the last copy of a storage that stays lives to the end, and a copy that nobody reads dies with its creation. All
-/// graph inputs are there at the start; each lives to its last reader anywhere, or before its next load. Where no operator
+/// graph inputs are there at the start; each lives to its last reader anywhere, or before its next load. With
+/// `prices.ends_outside`, an input that is loaded before its first use may be outside from the start, and a storage with a load
+/// at the end leaves behind its last use. Where no operator
 /// runs twice and nothing is loaded, the numbers are those of `evaluate`. O(executions + uses).
 MEMSCHED_FUNCTION result<executions_evaluation> evaluate_executions(const problem& p, std::span<const op_id> executions,
                                                                     memory_model model = {},
@@ -72,8 +75,8 @@ inline std::vector<firing_effect> effects(const execution_table& table, std::spa
       effect.overwritten += table.spared(e, t, model);
     }
     for (tensor_id t : table.creates(e)) {
-      effect.produced += p.size(t);
-      if (needed[t]) effect.kept += p.size(t);
+      effect.produced += table.created(e, t);
+      if (needed[t]) effect.kept += table.created(e, t);
     }
     for (tensor_id t : table.creates(e)) needed[t] = false;
     for (tensor_id t : table.reads(e)) needed[t] = true;
@@ -108,16 +111,19 @@ MEMSCHED_FUNCTION graph_error check_executions(const execution_table& table, std
     return graph_error{error_code::bad_order, std::move(message), std::move(ops), std::move(tensors)};
   };
   std::size_t runs = 0, loads = 0;
+  bool ends = false;
   for (const op_id op : executions) {
     if (op >= p.ops().size() && op < p.ops().size() + p.tensors().size() && !table.prices())
       return fault("load " + std::to_string(loads) + ": nothing leaves memory here", {});
     if (op >= table.size())
       return fault("step " + std::to_string(runs) + " names operator " + std::to_string(op) + ", which does not exist",
                    {op});
-    if (table.is_load(op)) {
-      const tensor_id t = table.loaded(op);
+    if (ends && !table.is_departure(op)) return fault("a storage leaves for good before the end", {});
+    ends = table.is_departure(op);
+    if (table.is_move(op)) {
+      const tensor_id t = table.moved(op);
       const std::string at = "load " + std::to_string(loads++) + " of " + base::one_line(p.tensor_name(t));
-      if (!table.may_repeat(op)) return fault(at + ": it cannot leave memory", {}, {t});
+      if (!table.may_repeat(op)) return fault(at + (ends ? ": it cannot end outside" : ": it cannot leave memory"), {}, {t});
       if (const op_id producer = p.producer(t); producer != none && !ran[producer])
         return fault(at + " stands before it was made", {}, {t});
       views.execute(op);
@@ -152,14 +158,14 @@ MEMSCHED_FUNCTION result<executions_evaluation> evaluate_executions(const proble
                                                                     const offload& prices) {
   if (graph_error error = detail::check_places(p, executions, loads); !error.message.empty()) return error;
   const execution_table table(p, prices);
-  const std::vector<op_id> all = with_loads(p, executions, loads);
+  const std::vector<op_id> all = with_loads(table, executions, loads);
   if (graph_error error = check_executions(table, all); !error.message.empty()) return error;
   executions_evaluation e;
   bytes live = 0;
   const std::vector<detail::firing_effect> effects = detail::effects(table, all, model, live);
   std::uint64_t first = 0;
   for (op_id op : p.ops()) first += p.cost(op);
-  e.peak = p.live_at_start();
+  e.peak = table.at_start(live);
   std::vector<bool> written(p.tensors().size(), false);
   for (std::size_t i = 0; i < all.size(); ++i) {
     const detail::footprint f = fire(table.rule(all[i], model), live, effects[i]);
@@ -168,8 +174,8 @@ MEMSCHED_FUNCTION result<executions_evaluation> evaluate_executions(const proble
     e.after.push_back(f.after);
     e.peak = std::max(e.peak, f.during);
     e.cost += table.cost(all[i]);
-    if (table.is_load(all[i]) && !written[table.loaded(all[i])]) {
-      written[table.loaded(all[i])] = true;
+    if (table.is_move(all[i]) && !written[table.moved(all[i])]) {
+      written[table.moved(all[i])] = true;
       e.cost += table.write_cost(all[i]);
     }
     if (e.cost > std::uint64_t{1} << 62)

@@ -168,7 +168,8 @@ class proof_rows {
         if (share > unpaid) return;
         unpaid -= share, ++shares_;
       }
-      compare_with_load(gaps[i], moves_.read_cost(p_.size(t)) + share);
+      const bool ends_outside = moves_.ends_outside && p_.stays(t) && gaps[i].last + 1 == proof_.rows.size();
+      compare_with_load(gaps[i], share + (ends_outside ? 0 : moves_.read_cost(p_.size(t))));
     }
   }
   static void compare_with_load(gap& g, std::uint64_t cost) {

@@ -58,7 +58,8 @@ MEMSCHED_FUNCTION result<problem> weighed_problem(const problem& p, memory_model
     const op_id op = p.producer(t);
     if (op != none && again[op]) cost_at_most(charged[op] == t ? static_cast<int128>(p.cost(op)) : 0);
     if (moves && leaves[t])
-      cost_at_most(static_cast<int128>(moves.read_cost(p.size(t))) + static_cast<int128>(moves.write_cost(p.size(t))));
+      cost_at_most(static_cast<int128>(moves.ends_outside && p.stays(t) ? 0 : moves.read_cost(p.size(t))) +
+                   static_cast<int128>(moves.write_cost(p.size(t))));
   }
   for (op_id op : base::topological_order(p.predecessors(), transpose(p.predecessors(), p.ops().size())))
     for (const problem::storage_reuse& r : p.reuses(op)) {

@@ -51,17 +51,20 @@ class rerun_candidates {
   /// `keep_inputs`, inputs that the budget has room for stay until then instead. Returns false where something needed cannot
   /// come back.
   bool collect(const rerun_hole& h, op_id by, bool keep_inputs, rerun_candidate& c);
-  /// The execution that brings t back for less: a rerun of its producer or a load; `none` where there is neither.
-  op_id cheaper_source(tensor_id t) const;
+  /// The execution that brings t back for less: a rerun of its producer, a load, or at the end a departure; `none` where there
+  /// is none.
+  op_id cheaper_source(tensor_id t, bool at_end = false) const;
   /// The cost of an execution more; a first load writes its storage, too.
   std::uint64_t cost(op_id e) const;
   /// The cost of several, a little above 0 where they cost nothing.
   double price(const std::vector<op_id>& ops) const;
+  bool is_end(index_t at) const { return at == played_.run().size(); }
   /// The stage of an execution; of the end, the last one.
   index_t stage_at(index_t at) const;
   bool has_views() const { return has_views_; }
 
  private:
+  op_id move_of(tensor_id t, bool at_end) const;
   void add_all(const rerun_hole& h, double worth, std::vector<rerun_candidate>& found);
   void add(const rerun_hole& h, double worth, op_id by, bool keep_inputs, std::vector<rerun_candidate>& found);
   double worth_of(const rerun_hole& h, bool by_prices) const;
@@ -110,12 +113,18 @@ MEMSCHED_FUNCTION void rerun_candidates::set_prices(const std::vector<std::pair<
 }
 
 MEMSCHED_FUNCTION std::uint64_t rerun_candidates::cost(op_id e) const {
-  const bool writes = table_.is_load(e) && played_.loads(table_.loaded(e)) == 0;
+  const bool writes = table_.is_move(e) && played_.loads(table_.moved(e)) == 0;
   return table_.cost(e) + (writes ? table_.write_cost(e) : 0);
 }
 
-MEMSCHED_FUNCTION op_id rerun_candidates::cheaper_source(tensor_id t) const {
-  const op_id producer = p_.producer(t), load = table_.load_of(t);
+/// At the end a departure, if there is one: it costs no more than a load.
+MEMSCHED_FUNCTION op_id rerun_candidates::move_of(tensor_id t, bool at_end) const {
+  const op_id departure = at_end ? table_.departure_of(t) : none;
+  return departure != none ? departure : table_.load_of(t);
+}
+
+MEMSCHED_FUNCTION op_id rerun_candidates::cheaper_source(tensor_id t, bool at_end) const {
+  const op_id producer = p_.producer(t), load = move_of(t, at_end);
   if (producer == none || !table_.may_repeat(producer)) return load;
   return load != none && cost(load) < cost(producer) ? load : producer;
 }
@@ -161,7 +170,7 @@ MEMSCHED_FUNCTION bool rerun_candidates::collect(const rerun_hole& h, op_id by, 
       if (source == none || played_.alive(t, h.to) || (keep_inputs && stays_within(t, h))) continue;
       add(source);
     }
-    if (has_views_) {
+    if (has_views_ && !table_.is_departure(op)) {
       for (tensor_id t : table_.creates(op))
         for (op_id view : views_[t])
           if (table_.may_repeat(view) && played_.place(view) < c.stage) add(view);
@@ -193,7 +202,7 @@ MEMSCHED_FUNCTION double rerun_candidates::worth_of(const rerun_hole& h, bool by
 MEMSCHED_FUNCTION void rerun_candidates::add_all(const rerun_hole& h, double worth, std::vector<rerun_candidate>& found) {
   if (const op_id producer = p_.producer(h.storage); producer != none && table_.may_repeat(producer))
     for (const bool keep_inputs : {true, false}) add(h, worth, producer, keep_inputs, found);
-  if (const op_id load = table_.load_of(h.storage); load != none) add(h, worth, load, true, found);
+  if (const op_id move = move_of(h.storage, is_end(h.to)); move != none) add(h, worth, move, true, found);
 }
 
 MEMSCHED_FUNCTION void rerun_candidates::add(const rerun_hole& h, double worth, op_id by, bool keep_inputs,

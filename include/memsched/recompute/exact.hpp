@@ -26,7 +26,7 @@ struct exact_executions {
 /// The executions of least extra cost within the budget. With an `order` (of all operators), those in which operators first
 /// run in it. Dijkstra's search over the operators that ran, the storages that are there and those that were written: a step
 /// runs an operator that has its reads there, or loads a storage; then any of its reads may end, and any of its creates may be
-/// kept. O(2^(operators + 2 storages)) at worst: good to some ten operators. Graphs with more than 64 operators, or storages
+/// kept. Where storages may end outside, they leave for good behind all else. O(2^(operators + 2 storages)) at worst: good to some ten operators. Graphs with more than 64 operators, or storages
 /// and views, are too large.
 MEMSCHED_FUNCTION exact_executions cheapest_executions(const execution_table& table, memory_model model, bytes budget,
                                                        std::span<const op_id> order, search& context);
@@ -60,17 +60,18 @@ class execution_search {
   exact_executions run(bool by_peak, bytes budget) {
     if (!number()) return {};
     by_peak_ = by_peak, budget_ = budget;
-    const bytes start = p_.live_at_start();
-    if (start > budget) return {.complete = true};
-    begin(start);
+    begin();
     const std::uint64_t all = p_.ops().size() == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << p_.ops().size()) - 1;
     while (!queue_.empty()) {
       const auto [weight, i] = queue_.top();
       queue_.pop();
       if (weight > nodes_[i].weight || std::exchange(nodes_[i].done, true)) continue;
-      if (nodes_[i].at.ran == all && (nodes_[i].at.here & stays_) == stays_) return answer(i);
+      const bool is_end = nodes_[i].at.ran == all;
+      if (is_end && (nodes_[i].at.here & stays_) == stays_) return answer(i);
       if (!context_.count_state() || !context_.fits(nodes_.size() * (sizeof(node) + 64))) return {};
-      for (op_id e = 0; e < table_.size(); ++e) step(i, e);
+      for (op_id e = 0; e < table_.size(); ++e)
+        if (!table_.is_departure(e)) step(i, e);
+        else if (is_end) depart(i, e);
     }
     return {.complete = true};
   }
@@ -79,12 +80,13 @@ class execution_search {
   struct place {
     std::uint64_t ran = 0, here = 0;  // operators; storages, and views that are newer than theirs
     std::uint64_t written = 0;        // storages
+    bool ends = false;                // `here` has storages that left for good, too
     bool operator==(const place&) const = default;
   };
   struct hash {
     std::size_t operator()(const place& x) const {
       const std::uint64_t mixed = (x.ran * 0x9e3779b97f4a7c15 ^ x.here) * 0xbf58476d1ce4e5b9;
-      return static_cast<std::size_t>((mixed ^ x.written * 0x94d049bb133111eb) >> 7);
+      return static_cast<std::size_t>((mixed ^ x.written * 0x94d049bb133111eb ^ std::uint64_t{x.ends} << 9) >> 7);
     }
   };
   struct node {
@@ -118,13 +120,14 @@ class execution_search {
     return true;
   }
   /// All graph inputs are there; those that can come back may leave at once.
-  void begin(bytes start) {
+  void begin() {
     const std::uint64_t here = here_at_start();
     std::uint64_t may = 0;
     for (tensor_id t : p_.tensors())
       if ((here & bit_[t]) != 0 && p_.storage(t) == t && table_.returns(t)) may |= bit_[t];
     for (std::uint64_t gone = may;; gone = (gone - 1) & may) {
-      reach({0, here & ~gone, 0}, by_peak_ ? start : 0, none, none);
+      const bytes start = table_.at_start(bytes_of(here & ~gone));
+      if (start <= budget_) reach({0, here & ~gone, 0}, by_peak_ ? start : 0, none, none);
       if (gone == 0) return;
     }
   }
@@ -142,8 +145,8 @@ class execution_search {
   }
 
   bool may_run(const place& x, op_id op) const {
-    if (table_.is_load(op)) {
-      const tensor_id t = table_.loaded(op);
+    if (table_.is_move(op)) {
+      const tensor_id t = table_.moved(op);
       const op_id producer = p_.producer(t);
       return table_.may_repeat(op) && (x.here & bit_[t]) == 0 && (producer == none || (x.ran >> producer & 1) != 0);
     }
@@ -168,10 +171,10 @@ class execution_search {
   place behind(const place& x, op_id op, std::uint64_t& cost) const {
     place next = x;
     cost = table_.cost(op);
-    if (!table_.is_load(op)) {
+    if (!table_.is_move(op)) {
       next.ran |= std::uint64_t{1} << op;
       if (next.ran != x.ran) cost = 0;  // its first run
-    } else if (const std::uint64_t bit = bit_[table_.loaded(op)]; (x.written & bit) == 0) {
+    } else if (const std::uint64_t bit = bit_[table_.moved(op)]; (x.written & bit) == 0) {
       cost += table_.write_cost(op);
       if (table_.prices().write > 0) next.written |= bit;
     }
@@ -179,9 +182,19 @@ class execution_search {
     return next;
   }
 
+  /// A storage that is not there stays outside.
+  void depart(index_t i, op_id departure) {
+    place x = nodes_[i].at;
+    const std::uint64_t bit = bit_[table_.moved(departure)];
+    if (!table_.may_repeat(departure) || (x.here & bit) != 0) return;
+    const std::uint64_t cost = by_peak_ || (x.written & bit) != 0 ? 0 : table_.write_cost(departure);
+    x.here |= bit, x.ends = true;
+    reach(x, nodes_[i].weight + cost, i, departure);
+  }
+
   void step(index_t i, op_id op) {
     const place x = nodes_[i].at;
-    if (!may_run(x, op)) return;
+    if (x.ends || !may_run(x, op)) return;
     const std::uint64_t weight = nodes_[i].weight;
     std::uint64_t cost = 0;
     place next = behind(x, op, cost);
@@ -197,7 +210,7 @@ class execution_search {
     }
     for (tensor_id t : table_.reads(op))
       if (may_end(t, next.ran)) ends.push_back(t);
-    if (!table_.is_load(op))
+    if (!table_.is_move(op))
       for (tensor_id t : p_.outputs(op))
         if (p_.storage(t) != t) next.here |= bit_[t];
     for (std::uint64_t e = 0; e < std::uint64_t{1} << ends.size(); ++e) {

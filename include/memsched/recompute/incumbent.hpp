@@ -156,7 +156,7 @@ MEMSCHED_FUNCTION void rerun_incumbent::report() const {
 /// Nothing, and an error, where the executions are no schedule.
 MEMSCHED_FUNCTION std::optional<rerun_incumbent::played_executions> rerun_incumbent::play(
     std::span<const op_id> executions) {
-  auto [runs, loads] = without_loads(graph(), executions);
+  auto [runs, loads] = without_loads(table_, executions);
   const auto played = evaluate_executions(graph(), runs, model(), loads, table_.prices());
   if (played) return played_executions{std::move(runs), std::move(loads), played->peak, played->extra_cost};
   fail_to_schedule(played.error().message);

@@ -60,9 +60,13 @@ inline bytes bytes_during(const problem& p, memory_model model, op_id u, std::sp
 }  // namespace detail
 
 MEMSCHED_FUNCTION bytes least_peak_with_reruns(const problem& p, memory_model model, const offload& moves) {
-  bytes at_end = 0, most = p.live_at_start();
-  for (tensor_id t : p.tensors())
-    if (p.storage(t) == t && p.stays(t)) at_end += p.size(t);
+  bytes at_start = 0, at_end = 0, most = 0;
+  const std::vector<bool> leaves = may_leave(p);
+  for (tensor_id t : p.tensors()) {
+    if (p.storage(t) != t || !p.kept(t) || (moves.ends_outside && leaves[t])) continue;
+    if (p.stays(t)) at_end += p.size(t);
+    if (p.writer(t) == none) at_start += p.size(t);
+  }
   for (op_id v : p.ops()) {
     most = std::max(most, detail::bytes_during(p, model, v, {}));
     if (moves) continue;
@@ -71,7 +75,7 @@ MEMSCHED_FUNCTION bytes least_peak_with_reruns(const problem& p, memory_model mo
       if (p.producer(t) != none) least = std::min(least, detail::bytes_during(p, model, p.producer(t), p.reads(v)));
     if (least != no_limit) most = std::max(most, least);
   }
-  return std::max(most, at_end);
+  return std::max({most, at_start, at_end});
 }
 
 }  // namespace MEMSCHED_ABI

@@ -42,11 +42,11 @@ class played_stages {
   bytes spared(op_id op, tensor_id t) const { return player_.spared(op, t); }
   /// Whether the peak is within the budget.
   bool fits() const { return level_.peak <= budget_; }
-  /// The place of an operator among first runs; of a load, that of the operator that makes its storage.
+  /// The place of an operator among first runs; of a load, that of the operator that makes its storage; of a departure, `none`.
   index_t place(op_id e) const { return place_[e]; }
   /// Whether `a` stands before `b` in a stage that has both.
   bool before(op_id a, op_id b) const { return place_[a] != place_[b] ? place_[a] < place_[b] : a < b; }
-  /// The loads of a storage.
+  /// The loads and departures of a storage.
   std::size_t loads(tensor_id t) const { return loads_.empty() ? 0 : loads_[t]; }
   /// The position of an operator's first run.
   index_t first_run(op_id op) const { return stage_start_[place_[op] + 1] - 1; }
@@ -156,11 +156,11 @@ MEMSCHED_FUNCTION void played_stages::take(const rerun_stages& s) {
 MEMSCHED_FUNCTION void played_stages::place_loads() {
   loads_.assign(p_.tensors().size(), 0);
   for (op_id e = static_cast<op_id>(p_.ops().size()); e < table_.size(); ++e) {
-    const op_id producer = p_.producer(table_.loaded(e));
-    place_[e] = producer == none ? 0 : place_[producer];
+    const op_id producer = p_.producer(table_.moved(e));
+    place_[e] = table_.is_departure(e) ? none : producer == none ? 0 : place_[producer];
   }
   for (op_id e : run())
-    if (table_.is_load(e)) ++loads_[table_.loaded(e)];
+    if (table_.is_move(e)) ++loads_[table_.moved(e)];
 }
 
 /// The highest of each block of executions, and of 2^i blocks from each on.
@@ -249,7 +249,7 @@ MEMSCHED_FUNCTION bool played_stages::used_behind(tensor_id t, index_t at, std::
 MEMSCHED_FUNCTION detail::firing_effect played_stages::effect(op_id op, index_t at, std::size_t added) const {
   detail::firing_effect e{.produced = player_.produced(op), .workspace = table_.workspace(op)};
   for (tensor_id t : table_.creates(op))
-    if (used_behind(t, at, added)) e.kept += p_.size(t);
+    if (used_behind(t, at, added)) e.kept += table_.created(op, t);
   for (tensor_id t : table_.reads(op)) {
     if (used_behind(t, at, added)) continue;
     e.freed += p_.size(t);

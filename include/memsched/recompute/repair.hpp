@@ -227,7 +227,8 @@ MEMSCHED_FUNCTION bool rerun_search::open_gaps(rerun_stages& s, const rerun_rows
     if ((first && p_.producer(g.storage) != none) || !played_.alive_before(g.storage, next)) continue;
     const rerun_hole h{g.storage, first ? 0 : next[-1].at + 1, played_.position(g.storage, next), g.size};
     rerun_candidate c{.storage = h.storage, .gain = h.gain, .stage = candidates_.stage_at(h.to)};
-    if (c.stage == 0 || !candidates_.collect(h, candidates_.cheaper_source(h.storage), true, c)) continue;
+    if (c.stage == 0 || !candidates_.collect(h, candidates_.cheaper_source(h.storage, candidates_.is_end(h.to)), true, c))
+      continue;
     const std::vector<op_id> fresh = insert(s, c);
     if (!views_hold(s)) erase(s, c.stage, fresh);
     else

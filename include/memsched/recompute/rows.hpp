@@ -102,7 +102,7 @@ MEMSCHED_FUNCTION bytes bytes_of_run(const execution_table& table, memory_model 
 /// not overlap in time, so that they need different executions, and each operator's cost is borne by one of its outputs. A
 /// gap costs a rerun or a load, whichever is less. A load costs its read and the gap's share of the storage's write, of which
 /// all gaps together have no more than the whole; a storage with any load is written. Shares are as the rows of gaps
-/// (`share_writes` finds better ones); tails have none.
+/// (`share_writes` finds better ones); tails have none. Of a storage that may end outside, a gap to the end costs no read.
 MEMSCHED_FUNCTION rerun_rows rows_of_order(const execution_table& table, memory_model model, std::span<const op_id> order);
 
 /// The rows of `path`, of which each operator is behind the one before it in every order: the scope is `any_order`. A
@@ -199,9 +199,13 @@ class row_builder {
         const op_id producer = p_.producer(g.storage), load = table_.load_of(g.storage);
         if (producer != none && table_.may_repeat(producer))
           g.rerun = out_.charged_to[g.storage] == none ? 0 : p_.cost(producer);
-        if (load != none) g.load = table_.cost(load);
+        if (load != none) g.load = ends_outside(g) ? 0 : table_.cost(load);
       }
     if (table_.prices()) share_writes();
+  }
+  /// Whether a gap reaches the end, where its storage need not come back.
+  bool ends_outside(const rerun_gap& g) const {
+    return table_.departure_of(g.storage) != none && g.last + 1 == out_.rows.size();
   }
   /// Shares of writes as the rows of gaps.
   void share_writes() {

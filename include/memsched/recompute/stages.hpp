@@ -16,7 +16,7 @@ namespace memsched {
 inline namespace MEMSCHED_ABI {
 
 /// First runs, and the executions that come again right before each of them and at the end: ids of an `execution_table`, in
-/// the order of the operators' first runs, loads behind those of the operators that make their storages.
+/// the order of the operators' first runs, loads behind those of the operators that make their storages, departures at the end.
 struct rerun_stages {
   std::vector<op_id> order;
   std::vector<std::vector<op_id>> again;  ///< per place in the order, and one more for the end
@@ -44,7 +44,7 @@ inline rerun_stages stages_of(const execution_table& table, std::span<const op_i
   rerun_stages s({});
   std::vector<index_t> place(p.ops().size(), none);
   for (op_id e : executions) {
-    if (table.is_load(e) || place[e] != none) {
+    if (table.is_move(e) || place[e] != none) {
       s.again.back().push_back(e);
       continue;
     }
@@ -53,7 +53,8 @@ inline rerun_stages stages_of(const execution_table& table, std::span<const op_i
     s.again.emplace_back();
   }
   const auto place_of = [&](op_id e) {
-    const op_id maker = table.is_load(e) ? p.producer(table.loaded(e)) : e;
+    const op_id maker = table.is_move(e) ? p.producer(table.moved(e)) : e;
+    if (table.is_departure(e)) return std::pair(none, e);
     return std::pair(maker == none ? index_t{0} : place[maker], e);
   };
   for (auto& stage : s.again) {
@@ -66,12 +67,12 @@ inline rerun_stages stages_of(const execution_table& table, std::span<const op_i
 /// The cost of the reruns and loads, and of the writes of loaded storages.
 inline std::uint64_t extra_cost(const execution_table& table, const rerun_stages& s) {
   std::uint64_t sum = 0;
-  std::vector<bool> written(table.size() - table.graph().ops().size(), false);
+  std::vector<bool> written(table.graph().tensors().size(), false);
   for (const auto& stage : s.again)
     for (op_id e : stage) {
       sum += table.cost(e);
-      if (!table.is_load(e) || written[table.loaded(e)]) continue;
-      written[table.loaded(e)] = true;
+      if (!table.is_move(e) || written[table.moved(e)]) continue;
+      written[table.moved(e)] = true;
       sum += table.write_cost(e);
     }
   return sum;
@@ -84,7 +85,7 @@ class stage_player {
       : p_(table.graph()), table_(table), model_(model), needed_(p_.tensors().size()) {
     for (op_id e = 0; e < table.size(); ++e) {
       bytes sum = 0;
-      for (tensor_id t : table.creates(e)) sum += p_.size(t);
+      for (tensor_id t : table.creates(e)) sum += table.created(e, t);
       produced_.push_back(sum);
     }
   }
@@ -103,7 +104,7 @@ class stage_player {
       if (k < s.order.size()) run_.push_back(s.order[k]), stage_.push_back(k);
     }
     bytes live = find_effects();
-    level result{p_.live_at_start(), 0};
+    level result{table_.at_start(live), 0};
     during_.resize(run_.size());
     live_.assign(1, live);
     for (std::size_t i = 0; i < run_.size(); ++i) {
@@ -139,7 +140,7 @@ class stage_player {
       const op_id op = run_[i];
       detail::firing_effect e{.produced = produced_[op], .workspace = table_.workspace(op)};
       for (tensor_id t : table_.creates(op)) {
-        if (needed_[t]) e.kept += p_.size(t);
+        if (needed_[t]) e.kept += table_.created(op, t);
         needed_[t] = false;
       }
       for (tensor_id t : table_.reads(op)) {

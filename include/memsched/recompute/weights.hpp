@@ -58,8 +58,8 @@ MEMSCHED_FUNCTION std::optional<weighing> weighing_of(const execution_table& tab
       for (tensor_id t : storages) bytes_in_all += 2 * static_cast<double>(p.size(t));
     if (charged == none || p.size(charged) == 0) continue;
     std::uint64_t cost = table.may_repeat(op) || !table.prices() ? p.cost(op) : ~std::uint64_t{0};
-    if (const op_id load = table.load_of(charged); load != none)
-      cost = std::min(cost, table.cost(load) + table.write_cost(load));
+    for (const op_id move : {table.load_of(charged), table.departure_of(charged)})
+      if (move != none) cost = std::min(cost, table.cost(move) + table.write_cost(move));
     if (cost > 0) prices.push_back(static_cast<double>(cost) / static_cast<double>(p.size(charged)));
   }
   if (prices.empty()) return std::nullopt;
