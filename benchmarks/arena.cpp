@@ -277,10 +277,8 @@ void spills_table() {
       const bytes capacity = given.peak * percent / 100;
       const auto belady = count_traffic(p, given.order, capacity, traffic_model::resident);
       if (!belady) continue;  // an operator does not fit
-      const options o;
-      search context(o);
       const double start = now();
-      const spill_plan plan = plan_spills(p, given.order, capacity, {}, context).value();
+      const spill_plan plan = plan_spills(p, given.order, capacity).value();
       std::printf("%-20s %3llu %% %12llu %12llu %12llu %7.2f%% %8.2f\n", name, number(percent), number(belady->total()),
                   number(plan.count.total()), number(plan.count.lower_bound),
                   100 * (ratio(plan.count.total(), plan.count.lower_bound) - 1), now() - start);

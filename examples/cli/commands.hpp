@@ -94,7 +94,7 @@ struct plan_request : request {
 };
 
 struct traffic_request : request {
-  std::string graph, order, output, model = "paged";
+  std::string graph, order, output, certificate, model = "paged";
   std::uint64_t capacity = 0, tries = 0;
   bool json = false;
 };
@@ -198,9 +198,10 @@ memsched::problem without_reruns(const memsched::problem&);
 memsched::result<verified> verify_executions(const loaded&, const nlohmann::json&, const std::string& path,
                                              bool with_certificate, memsched::memory_model);
 
-/// Checks what `traffic` wrote: the order, what it moves and, of whole tensors, when they leave and come back.
+/// Checks what `traffic` wrote: the order, what it moves, of whole tensors when they leave and come back, and, with a
+/// certificate, the bound of what the order moves.
 memsched::result<verified> verify_traffic(const loaded&, const nlohmann::json&, const std::string& path,
-                                          memsched::memory_model);
+                                          bool with_certificate, memsched::memory_model);
 
 /// A number of a result.
 memsched::result<memsched::bytes> whole_number(const nlohmann::json& result, const char* key, const std::string& path);

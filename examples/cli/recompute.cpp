@@ -93,6 +93,7 @@ json as_json(const loaded& graph, const recompute_request& r, const found_runs& 
   j["executions"] = a.executions;
   if (r.moves) {
     j["offload"] = {{"read", r.moves.read}, {"write", r.moves.write}};
+    if (r.moves.ends_outside) j["offload"]["ends_outside"] = true;
     j["loads"] = json::array();
     for (const auto& load : a.loads) j["loads"].push_back({load.storage, load.before});
   }
@@ -126,10 +127,14 @@ std::string verdict_text(const found_runs& a) {
 }
 
 /// How many storages leave memory, and the bytes that this moves.
-std::string moves_text(const loaded& graph, const found_runs& a) {
+std::string moves_text(const loaded& graph, const recompute_request& r, const found_runs& a) {
   std::vector<memsched::tensor_id> left;
   bytes read = 0, written = 0;
-  for (const auto& load : a.loads) left.push_back(load.storage), read += graph.problem.size(load.storage);
+  for (const auto& load : a.loads) {
+    left.push_back(load.storage);
+    const bool ends = r.moves.ends_outside && load.before == a.executions.size() && graph.problem.stays(load.storage);
+    read += ends ? 0 : graph.problem.size(load.storage);
+  }
   std::sort(left.begin(), left.end());
   left.erase(std::unique(left.begin(), left.end()), left.end());
   for (const auto t : left) written += graph.problem.size(t);
@@ -145,7 +150,7 @@ std::string as_text(const loaded& graph, const recompute_request& r, const found
   text += "budget       " + grouped(a.budget) + " bytes: " + (a.fits() ? "met" : "not met") + "\n";
   text += "extra cost   " + grouped(a.extra_cost) + " of " + grouped(a.base_cost) + ", " + share(a.extra_cost, a.base_cost) +
           "; " + std::to_string(again.size()) + " operators run again\n";
-  if (r.moves) text += "moved        " + moves_text(graph, a) + "\n";
+  if (r.moves) text += "moved        " + moves_text(graph, r, a) + "\n";
   text += "lower bound  " + grouped(a.lower_bound) + ", " + verdict_text(a) + "\n";
   text += "found by     " + std::string(a.found_by) +
           (a.bound_by.empty() ? std::string() : "; bound by " + std::string(a.bound_by)) + '\n';
@@ -293,6 +298,9 @@ command declare_recompute() {
       "--policy", choice(policy_words, r->policy),
       "which part of the search runs: the exact one (up to 64 operators), one repair of each order, repairs until a limit, "
       "bounds alone, or, where the program is built with Cbc, an integer program behind repairs (ilp)");
+  c.add("--ends-outside", flag(r->moves.ends_outside),
+        "graph inputs may be outside memory at the start, and what stays may be at the end: written, and not read back")
+      .needs("--offload");
   c.add("--no-reruns", flag(r->no_reruns), "nothing runs again: tensors only move").needs("--offload");
   add_limits(c, *r, default_limit());
   add_model(c, *r);

@@ -1,9 +1,11 @@
 #include <algorithm>
 #include <memory>
-#include <memsched/allocation/plan_spills.hpp>
 #include <memsched/allocation/traffic.hpp>
 #include <memsched/allocation/traffic_bound.hpp>
+#include <memsched/formats/recompute_proof.hpp>
 #include <memsched/measure/evaluate.hpp>
+#include <memsched/proof/traffic_problem.hpp>
+#include <memsched/recompute/plan_spills.hpp>
 #include <memsched/schedule.hpp>
 #include <nlohmann/json.hpp>
 
@@ -20,7 +22,7 @@ using json = nlohmann::ordered_json;
 
 memsched::result<memsched::spill_plan> counted(const memsched::result<memsched::traffic_count>& count) {
   if (!count) return count.error();
-  return memsched::spill_plan{{}, *count};
+  return memsched::spill_plan{{}, *count, {}};
 }
 
 json spills_json(const std::vector<memsched::spill>& spills) {
@@ -62,10 +64,53 @@ memsched::result<std::vector<memsched::spill>> read_spills(const nlohmann::json&
   return spills;
 }
 
+memsched::result<memsched::recompute_proof> read_proof(const nlohmann::json& result, const std::string& path) {
+  const auto at = result.find("certificate");
+  if (at == result.end()) return wrong(path, "has no certificate");
+  auto proof = memsched::read_recompute_proof(*at);
+  if (!proof) return wrong(path, "certificate: " + proof.error().message);
+  return proof;
+}
+
+json traffic_json(const loaded& graph, const traffic_request& r, const std::vector<memsched::op_id>& order, bytes peak,
+                  const memsched::spill_plan& plan, bytes of_all) {
+  json j;
+  j["version"] = 1;
+  j["graph"] = graph.name;
+  j["order"] = order;
+  j["peak"] = peak;
+  j["capacity"] = r.capacity;
+  j["model"] = r.model;
+  j["firing"] = firing_name(r);
+  j["inplace"] = r.options.in_place;
+  j["reads"] = plan.count.reads;
+  j["writes"] = plan.count.writes;
+  j["traffic"] = plan.count.total();
+  j["lower_bound"] = std::max(plan.count.lower_bound, of_all);
+  j["bound_of"] = "order";
+  j["lower_bound_of_all"] = of_all;
+  if (r.model == "resident") j["spills"] = spills_json(plan.spills);
+  return j;
+}
+
+std::string traffic_text(const loaded& graph, const traffic_request& r, bytes peak, const memsched::spill_plan& plan,
+                         bytes of_all) {
+  const memsched::traffic_count& count = plan.count;
+  const bytes bound = std::max(count.lower_bound, of_all);
+  const auto met = [&](bytes n) { return n == count.total() ? ": optimal\n" : "\n"; };
+  std::string text = "graph        " + memsched::base::one_line(graph.name) + "\npeak         " + grouped(peak) +
+                     " bytes\ncapacity     " + grouped(r.capacity) + " bytes, " + r.model + "\ntraffic      " +
+                     grouped(count.total()) + " bytes: " + grouped(count.reads) + " read, " + grouped(count.writes) +
+                     " written\nlower bound  " + grouped(bound) + " bytes, for this order" + met(bound) + "             " +
+                     grouped(of_all) + " bytes, for all orders" + met(of_all);
+  if (r.model == "resident") text += "spills       " + spills_text(plan.spills) + '\n';
+  return text;
+}
+
 }  // namespace
 
 memsched::result<verified> verify_traffic(const loaded& graph, const nlohmann::json& file, const std::string& path,
-                                          memsched::memory_model given) {
+                                          bool with_certificate, memsched::memory_model given) {
   const auto order = read_order(file, path, graph);
   if (!order) return order.error();
   const auto model = model_of(file, path, given);
@@ -93,12 +138,26 @@ memsched::result<verified> verify_traffic(const loaded& graph, const nlohmann::j
                            grouped(count->reads) + " and " + grouped(count->writes));
   verified v{"traffic", graph.name, "traffic", count->total(), {}};
   v.text = path + ": a valid order of " + graph.name + " that moves " + grouped(count->total()) +
-           " bytes at a capacity of " + grouped(capacity) + ", as it says. Its bounds are claims.\n";
+           " bytes at a capacity of " + grouped(capacity) + ", as it says. ";
+  if (!with_certificate) {
+    v.text += "Its bounds are claims.\n";
+    return v;
+  }
+  const auto proof = read_proof(file, path);
+  if (!proof) return proof.error();
+  if (const std::string why = memsched::check_traffic(graph.problem, *order, capacity, *model, *proof); !why.empty())
+    return wrong(path, "certificate: " + why);
+  if (proof->bound > count->total()) return wrong(path, "certificate: proves a bound above the traffic");
+  v.proven = proof->bound;
+  v.text += v.optimal() ? "The certificate proves that this is the least for the order.\n"
+                        : "The certificate proves that the order moves at least " + grouped(proof->bound) + " bytes.\n";
   return v;
 }
 
 int run_traffic(const traffic_request& r) {
-  if (const auto error = check_outputs({asked_result(r.output, r.json ? content::json : content::text)}, {r.graph, r.order});
+  if (const auto error = check_outputs(
+          {asked_result(r.output, r.json ? content::json : content::text), {"--certificate", r.certificate, content::json}},
+          {r.graph, r.order});
       !error.message.empty())
     return report(error);
   const auto graph = load(r.graph, r.how, scheduler_of("automatic", r));
@@ -111,44 +170,21 @@ int run_traffic(const traffic_request& r) {
     memsched::search limits(r.options);
     *order = memsched::reduce_traffic(graph->problem, std::move(*order), r.capacity, how, model, limits, {.tries = r.tries});
   }
-  memsched::search context(r.options);
   const auto plan = how == memsched::traffic_model::resident
-                        ? memsched::plan_spills(graph->problem, *order, r.capacity, model, context)
+                        ? memsched::plan_spills(graph->problem, *order, r.capacity, r.options)
                         : counted(memsched::count_traffic(graph->problem, *order, r.capacity, how, model));
   if (!plan) return report(wrong(r.graph, plan.error().message));
-  const memsched::traffic_count& count = plan->count;
   const bytes peak = memsched::evaluate(graph->problem, *order, model)->peak;
   const bytes of_all = memsched::traffic_bound(graph->problem, r.capacity, memsched::automatic, r.options);
-  std::string text;
-  if (r.json) {
-    json j;
-    j["version"] = 1;
-    j["graph"] = graph->name;
-    j["order"] = *order;
-    j["peak"] = peak;
-    j["capacity"] = r.capacity;
-    j["model"] = r.model;
-    j["firing"] = firing_name(r);
-    j["inplace"] = model.in_place;
-    j["reads"] = count.reads;
-    j["writes"] = count.writes;
-    j["traffic"] = count.total();
-    j["lower_bound"] = std::max(count.lower_bound, of_all);
-    j["bound_of"] = "order";
-    j["lower_bound_of_all"] = of_all;
-    if (how == memsched::traffic_model::resident) j["spills"] = spills_json(plan->spills);
-    text = line_of(j);
-  } else {
-    const bytes bound = std::max(count.lower_bound, of_all);
-    const auto met = [&](bytes n) { return n == count.total() ? ": optimal\n" : "\n"; };
-    text = "graph        " + memsched::base::one_line(graph->name) + "\npeak         " + grouped(peak) +
-           " bytes\ncapacity     " + grouped(r.capacity) + " bytes, " + r.model + "\ntraffic      " +
-           grouped(count.total()) + " bytes: " + grouped(count.reads) + " read, " + grouped(count.writes) +
-           " written\nlower bound  " + grouped(bound) + " bytes, for this order" + met(bound) + "             " +
-           grouped(of_all) + " bytes, for all orders" + met(of_all);
-    if (how == memsched::traffic_model::resident) text += "spills       " + spills_text(plan->spills) + '\n';
+  json object = traffic_json(*graph, r, *order, peak, *plan, of_all);
+  const std::string text = r.json ? line_of(object) : traffic_text(*graph, r, peak, *plan, of_all);
+  std::vector<output_file> files;
+  if (!r.certificate.empty()) {
+    if (plan->proof.cases.empty()) return report(wrong(r.certificate, "there is nothing to prove: the bound is 0"));
+    object["certificate"] = memsched::write_recompute_proof(plan->proof);
+    files.push_back({r.certificate, line_of(object)});
   }
-  return write_result(r.output, text);
+  return write_result(r.output, text, std::move(files));
 }
 
 command declare_traffic() {
@@ -169,7 +205,11 @@ command declare_traffic() {
   c.in("Output");
   add_output(c, r->output, "write it there, not to standard output (-)");
   add_format(c, *format, "text|json");
+  c.add("--certificate", file(r->certificate),
+        "write the result there as JSON, with a proof of the bound for this order, which `verify --certificate` checks; of "
+        "--model resident");
   return std::move(c.runs([r, format](const command& here, session& s) {
+    if (!r->certificate.empty() && r->model != "resident") return misuse(here, "--certificate needs --model resident");
     r->json = format_of(here, *format, r->output) == "json";
     prepare(here, *r, s);
     return run_traffic(*r);

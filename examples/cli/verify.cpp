@@ -238,10 +238,8 @@ class verifier {
     if (object->contains("arena") && object->contains("buffers"))
       return verify_plan(&*graph_, r_.graph, *object, file, with_certificate, model);
     if (object->contains("executions")) return verify_executions(*graph_, *object, file, with_certificate, model);
-    if (object->contains("traffic") && object->contains("model")) {
-      if (with_certificate) return wrong(file, "has no certificate");
-      return verify_traffic(*graph_, *object, file, model);
-    }
+    if (object->contains("traffic") && object->contains("model"))
+      return verify_traffic(*graph_, *object, file, with_certificate, model);
     return verify_order(*graph_, *object, file, with_certificate, model);
   }
 

@@ -41,6 +41,10 @@ memsched::graph_error read_moves(const json& j, const std::string& path, executi
     *into = *n;
   }
   if (!c.moves) return wrong(path, "offload.read: must be above 0");
+  if (const auto outside = moves->find("ends_outside"); outside != moves->end()) {
+    if (!outside->is_boolean()) return wrong(path, "offload.ends_outside: must be true or false");
+    c.moves.ends_outside = outside->get<bool>();
+  }
   if (loads == j.end() || !loads->is_array()) return wrong(path, "loads: must be a list");
   for (const json& item : *loads) {
     const auto index = [&](std::size_t k) {

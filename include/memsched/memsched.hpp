@@ -10,7 +10,6 @@
 #include <memsched/allocation/plan.hpp>
 #include <memsched/allocation/plan_offsets.hpp>
 #include <memsched/allocation/plan_order_and_offsets.hpp>
-#include <memsched/allocation/plan_spills.hpp>
 #include <memsched/allocation/replay_spills.hpp>
 #include <memsched/allocation/traffic.hpp>
 #include <memsched/allocation/traffic_bound.hpp>
@@ -77,6 +76,7 @@
 #include <memsched/proof/joint_proof.hpp>
 #include <memsched/proof/packing_proof.hpp>
 #include <memsched/proof/recompute_proof.hpp>
+#include <memsched/proof/traffic_problem.hpp>
 #include <memsched/recompute.hpp>
 #include <memsched/recompute/candidates.hpp>
 #include <memsched/recompute/cover.hpp>
@@ -84,6 +84,7 @@
 #include <memsched/recompute/incumbent.hpp>
 #include <memsched/recompute/least_peak.hpp>
 #include <memsched/recompute/needs.hpp>
+#include <memsched/recompute/plan_spills.hpp>
 #include <memsched/recompute/policy.hpp>
 #include <memsched/recompute/repair.hpp>
 #include <memsched/recompute/rows.hpp>

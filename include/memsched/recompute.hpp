@@ -9,13 +9,13 @@
 #include <utility>
 #include <vector>
 
-#include <memsched/base/function_ref.hpp>
 #include <memsched/base/linkage.hpp>
 #include <memsched/graph/numbering.hpp>
 #include <memsched/graph/offload.hpp>
 #include <memsched/recompute/policies.hpp>
 #include <memsched/recompute/policy.hpp>
 #include <memsched/recompute/recompute_result.hpp>
+#include <memsched/recompute/run_policy.hpp>
 #include <memsched/schedule.hpp>
 
 namespace memsched {
@@ -29,25 +29,6 @@ struct keep_order {
 template <class Op>
 keep_order(std::vector<Op>) -> keep_order<Op>;
 
-namespace detail {
-
-using inner_rerun_policy = base::function_ref<void(rerun_incumbent&, search&)>;
-
-/// `policy`, on a checked problem. An empty `order` keeps none.
-MEMSCHED_FUNCTION recompute_result<op_id> run_rerun_policy(const problem& p, std::span<const op_id> order,
-                                                           inner_rerun_policy policy, const options& o,
-                                                           const offload& moves);
-
-}  // namespace detail
-
-/// The cheapest executions of a checked problem within `o.budget`, in operator ids. An `order` is kept; where it is empty,
-/// any will do. With `moves`, storages may leave memory and come back.
-template <rerun_policy P>
-recompute_result<op_id> recompute_problem(const problem& p, std::span<const op_id> order, const P& policy, const options& o,
-                                          const offload& moves = {}) {
-  const auto run = [&](rerun_incumbent& best, search& context) { reruns::apply(policy, best, context); };
-  return detail::run_rerun_policy(p, order, run, o, moves);
-}
 namespace detail {
 
 /// The positions of handles among those of operators.
@@ -133,45 +114,3 @@ auto recompute(const G& g, const keep_order<Op>& keep, const options& o, const o
 
 }  // namespace MEMSCHED_ABI
 }  // namespace memsched
-
-#if MEMSCHED_DEFINED_HERE
-
-#include <memsched/graph/list_schedule.hpp>
-
-namespace memsched {
-inline namespace MEMSCHED_ABI {
-
-namespace detail {
-
-MEMSCHED_FUNCTION recompute_result<op_id> run_rerun_policy(const problem& p, std::span<const op_id> order,
-                                                           inner_rerun_policy policy, const options& o,
-                                                           const offload& moves) {
-  const bool keep = !order.empty();
-  std::vector<op_id> given(order.begin(), order.end());
-  if (!keep) given = given_order(make_schedule_graph(p, o.model()));
-  if (graph_error fault = check_order(p, given); !fault.message.empty()) {
-    recompute_result<op_id> r;
-    r.error = std::move(fault);
-    return r;
-  }
-  options limits = o;  // a budget of executions is no question about orders
-  limits.budget = no_limit;
-  limits.on_progress = {};
-  search context(std::move(limits));
-  const execution_table table(p, moves);
-  const search::named own(context, "given");
-  rerun_incumbent best(table, std::move(given), keep, o, context);
-  policy(best, context);
-  const bool done = best.done();
-  recompute_result<op_id> r = best.take_result();
-  r.stopped = done ? stop_reason::finished : context.reason();
-  r.stats = std::move(context.stats);
-  return r;
-}
-
-}  // namespace detail
-
-}  // namespace MEMSCHED_ABI
-}  // namespace memsched
-
-#endif

@@ -12,8 +12,8 @@
 #include <networks/networks.hpp>
 #include <vector>
 
-#include "chip_order.hpp"
 #include "support/all_orders.hpp"
+#include "support/chip_order.hpp"
 #include "support/random_problem.hpp"
 
 using namespace memsched;

@@ -50,16 +50,4 @@ wrong "traffic of all orders: what is written for nothing moves" $header 's/noth
 wrong "traffic of all orders: inputs are no ends" $header 's/ends_at\[t\] = .*/ends_at[t] = p.stays(t) \&\& inputs + many > 0;/;s/.*(p.producer(t) == none \&\& (++inputs.*//'
 wrong "traffic of all orders: outputs in place of inputs" $header 's/in_place += p.size(r.output);/in_place += 0;/'
 wrong "traffic of all orders: a capacity beyond all bounds" $header 's/peak - std::min(peak, capacity);/peak - std::min(peak, capacity + for_nothing + written_for_nothing);/;s/outside -= std::min.*//'
-
-test=allocation/spills_test.cpp
-flags="-DMEMSCHED_LAW_TRAFFIC=10000 -I $source/examples"
-header=allocation/plan_spills.hpp
-wrong "spills: an update leaves the copy good" $header 's/if (updates_storage(p_, order_\[use\], t)) begin_value(t);//'
-wrong "spills: a value is written for nothing" $header 's/value -= std::max<int128>(0, gain - one) \* v.size;/value -= std::max<int128>(0, gain - 2 * one) * v.size;/'
-wrong "spills: reading costs twice" $header 's/- (gap.read ? one : 0));/- (gap.read ? 2 * one : 0));/'
-wrong "spills: what stays comes back" $header 's/add_gap(t, from, steps, row, steps + 1, false)/add_gap(t, from, steps, row, steps + 1, true)/'
-wrong "spills: the smallest gap is doubled" $header 's/std::max(smallest\[r\], (out_/std::max(2 * smallest[r], (out_/'
-wrong "spills: inputs are there at the start only from the first step" $header 's/index_t from = 0, row = 0;/index_t from = 0, row = 1;/'
-wrong "spills: the use itself is in the gap" $header 's/add_gap(t, from, use, row, use + 1, true)/add_gap(t, from, use, row, use + 2, true)/'
-wrong "spills: copies stay good" allocation/traffic.hpp 's/if (updates_storage(p_, order_\[now_\], t)) copied_\[t\] = 0;//'
 exit $status

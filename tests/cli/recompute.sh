@@ -103,8 +103,29 @@ for wrong in 0 -1 1,2,3 fast; do
 done
 status "$memsched" recompute "$dir/step.json" --budget 19 --no-reruns
 [ "$got" -eq 2 ] || fail "without reruns and moves there is nothing to do: $got"
+status "$memsched" recompute "$dir/step.json" --budget 19 --offload 1 --no-reruns --ends-outside --format json --certificate "$dir/ends.json"
+[ "$got" -eq 0 ] && grep -q '"offload":{"read":1,"write":1,"ends_outside":true}' "$dir/out" || fail "ends are outside: $(cat "$dir/out" "$dir/err")"
+verifies 'costs less than [0-9]* more, in any order' --certificate "$dir/ends.json"
+status "$memsched" traffic "$dir/step.json" --capacity 19 --model resident --format json --certificate "$dir/spills.json"
+[ "$got" -eq 0 ] && grep -q '"traffic":20,.*"spills":\[{"tensor":1,"from":2,"to":4,"written":true}\]' "$dir/out" ||
+  fail "tensor 1 leaves and comes back: $(cat "$dir/out" "$dir/err")"
+verifies 'moves 20 bytes .* proves that this is the least for the order' --certificate "$dir/spills.json"
+verifies 'Its bounds are claims' "$dir/spills.json"
+sed 's/"bound":20/"bound":21/' "$dir/spills.json" >"$dir/other.json"
+refuses 'certificate: case 0 does not reach the bound' --certificate "$dir/other.json"
+sed 's/"capacity":19/"capacity":20/' "$dir/spills.json" >"$dir/other.json"
+refuses 'certificate: case 0 does not reach the bound' --certificate "$dir/other.json"
+status "$memsched" traffic "$dir/step.json" --capacity 19 --certificate "$dir/other.json"
+[ "$got" -eq 2 ] && grep -q 'resident' "$dir/err" || fail "bytes that stream have no certificate: $got"
+status "$memsched" traffic "$dir/step.json" --capacity 99 --model resident --certificate "$dir/other.json"
+[ "$got" -eq 1 ] && grep -q 'nothing to prove' "$dir/err" || fail "nothing moves: $got"
 if command -v python3 >/dev/null; then
-  for proof in proof kept moved traffic; do
+  python3 "$(dirname "$0")/../proof/check_traffic.py" "$dir/step.json" "$dir/spills.json" | grep -q 'optimal$' || fail "spills are refused"
+  sed 's/"from":2/"from":3/' "$dir/spills.json" >"$dir/other.json"
+  if python3 "$(dirname "$0")/../proof/check_traffic.py" "$dir/step.json" "$dir/other.json" >/dev/null; then
+    fail "another spill is accepted"
+  fi
+  for proof in proof kept moved traffic ends; do
     python3 "$(dirname "$0")/../proof/check_recompute.py" "$dir/step.json" "$dir/$proof.json" >/dev/null || fail "$proof is refused"
   done
   sed 's/"extra_cost":5/"extra_cost":4/' "$dir/proof.json" >"$dir/other.json"

@@ -19,7 +19,8 @@ namespace {
 bool holds(const fuzz::priced_problem& g, const memsched::recompute_proof& proof) {
   memsched::search context{memsched::options{}};
   const auto order = proof.any_order ? std::vector<memsched::op_id>{} : proof.rows;
-  const auto least = memsched::cheapest_executions(memsched::execution_table(g.graph), {}, g.budget, order, context);
+  const auto least =
+      memsched::cheapest_executions(memsched::execution_table(g.graph, g.moves), {}, g.budget, order, context);
   return !least.found || proof.bound <= least.extra_cost;
 }
 
@@ -34,6 +35,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const auto again = memsched::read_recompute_proof(nlohmann::json::parse(written.dump()));
   if (!again || memsched::write_recompute_proof(*again) != written) std::abort();
   for (const fuzz::priced_problem& g : all)
-    if (memsched::check_recompute(g.graph, {}, g.budget, *proof).empty() && !holds(g, *proof)) std::abort();
+    if (memsched::check_recompute(g.graph, {}, g.budget, *proof, g.moves).empty() && !holds(g, *proof)) std::abort();
   return 0;
 }

@@ -5,10 +5,19 @@ import sys
 
 import check
 import check_recompute
+import check_traffic
 
 
 def accepted(case):
     result = case["result"]
+    if "spills" in result:
+        chip = check_traffic.Chip(case["graph"], result)
+        check.need(chip.traffic(result["spills"]) == result["traffic"], "the spills move other bytes")
+        try:
+            chip.bound(result["certificate"])
+            return True
+        except (check.Wrong, IndexError, KeyError):
+            return False
     p = check_recompute.Graph(case["graph"], result["firing"], result["inplace"], result.get("offload"))
     peak, extra = p.play(result["executions"], result.get("loads", []))
     check.need(peak == result["peak"] and extra == result["extra_cost"], f"plays to {peak} bytes, {extra} more")

@@ -1,8 +1,9 @@
 // Executions with repetitions and proofs of their extra cost, as found and changed, each with what the library's checker says
-// of it: for a second checker, one JSON object a line. usage: recompute_cases COUNT
+// of it: for a second checker, one JSON object a line; or so of plans of spills. usage: recompute_cases COUNT [traffic]
 #include <cstdint>
 #include <cstdlib>
 #include <iostream>
+#include <span>
 #include <string>
 #include <utility>
 
@@ -12,8 +13,10 @@
 #include <memsched/graph/list_schedule.hpp>
 #include <memsched/measure/evaluate_executions.hpp>
 #include <memsched/proof/check_recompute.hpp>
+#include <memsched/proof/traffic_problem.hpp>
 #include <memsched/recompute.hpp>
 #include <memsched/recompute/least_peak.hpp>
+#include <memsched/recompute/plan_spills.hpp>
 
 #include "recompute/priced.hpp"
 #include "support/random_problem.hpp"
@@ -104,10 +107,47 @@ void print(const problem& p, const options& o, const offload& moves, const recom
   std::cout << line.dump() << "\n";
 }
 
+void print_traffic(const problem& p, const options& o, std::span<const op_id> order, bytes capacity, const spill_plan& plan,
+                   const recompute_proof& proof, bool is_changed) {
+  json result{{"firing", o.default_firing == firing::cbp ? "cbp" : "pbc"}, {"inplace", o.in_place}, {"model", "resident"}};
+  result["order"] = std::vector<op_id>(order.begin(), order.end());
+  result["capacity"] = capacity;
+  result["traffic"] = plan.count.total();
+  result["spills"] = json::array();
+  for (const spill& s : plan.spills)
+    result["spills"].push_back({{"tensor", s.storage}, {"from", s.from}, {"to", s.to}, {"written", s.written}});
+  result["certificate"] = write_recompute_proof(proof);
+  const bool accepted = check_traffic(p, order, capacity, o.model(), proof).empty();
+  const json line{
+      {"graph", json::parse(write_json(p.draft()))}, {"result", result}, {"accepted", accepted}, {"changed", is_changed}};
+  std::cout << line.dump() << "\n";
+}
+
+/// Spills of a random graph on a chip of some capacity, with their proof, and changed ones.
+void traffic_case(std::uint64_t seed) {
+  support::random r(seed);
+  const problem p = support::random_problem(
+      seed, {.operators = 4 + r.below(16), .max_size = 1 + r.below(20), .percent_inplace = r.below(3) * 30});
+  options o;
+  if (r.chance(40)) o.default_firing = firing::cbp;
+  o.in_place = !r.chance(20);
+  o.state_limit = 2000;
+  const auto order = given_order(make_schedule_graph(p, o.model()));
+  const bytes peak = evaluate(p, order, o.model()).value().peak, capacity = peak - peak * r.below(6) / 10;
+  const result<spill_plan> plan = plan_spills(p, order, capacity, o);
+  if (!plan || plan->proof.cases.empty()) return;
+  print_traffic(p, o, order, capacity, *plan, plan->proof, false);
+  for (int i = 0; i < 6; ++i) print_traffic(p, o, order, capacity, *plan, changed(plan->proof, r), true);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   const std::uint64_t count = argc > 1 ? std::strtoull(argv[1], nullptr, 10) : 100;
+  if (argc > 2) {
+    for (std::uint64_t seed = 0; seed < count; ++seed) traffic_case(seed);
+    return 0;
+  }
   for (std::uint64_t seed = 0; seed < count; ++seed) {
     support::random r(seed);
     problem_draft d = support::random_draft(seed, {.operators = 5 + r.below(20)});

@@ -58,4 +58,19 @@ wrong "checker: what ends outside is read back" proof/proof_rows.hpp 's/share + 
 wrong "writes: each gap bears the whole" recompute/write_shares.hpp 's/left -= g.gap.write;/left -= 0;/;s/(g.worth \/ sum)/(g.worth > 0)/;s/->gap.write += left;/->gap.write += 0;/'
 wrong "checker: each gap bears what is left" proof/proof_rows.hpp 's/unpaid -= share, ++shares_;/++shares_;/'
 wrong "checker: shares may be used twice" $checker 's/\*from -= amount;//'
+
+test=recompute/spills_test.cpp
+flags="-DMEMSCHED_LAW_SPILLS=10000 -I $source/examples"
+traffic=proof/traffic_problem.hpp
+wrong "traffic: an update leaves the copy good" $traffic 's/if (needed_behind(k, p_.storage(t))) updated.push_back(p_.storage(t));//'
+wrong "traffic: inputs that are consumed first are not there at once" $traffic 's/^      end_operator(k, 0);$//'
+wrong "traffic: operands of later use are consumed" $traffic 's/if (needed_behind(k, t)) draft_.reads.push(value_\[t\]);/;/'
+wrong "traffic: outputs take no inputs" $traffic 's/draft_.overwrites.push({value_\[r.output\], before\[r.input\]})/;/'
+wrong "traffic: an updated storage is there twice" $traffic 's/, draft_.overwrites.push({value_\[t\], before\[t\]})//'
+wrong "traffic: what stays comes back" $traffic 's/.write = 1, .ends_outside = true/.write = 1, .ends_outside = false/'
+wrong "traffic: nothing is written" $traffic 's/.write = 1, .ends_outside/.write = 0, .ends_outside/'
+wrong "spills: a spill begins before the last use" recompute/plan_spills.hpp 's/t.step_of\[last\] + 1;/t.step_of[last];/'
+wrong "spills: each is written" recompute/plan_spills.hpp 's/written\[value\] = true;//'
+wrong "spills: copies stay good" allocation/traffic.hpp 's/if (updates_storage(p_, order_\[now_\], t)) copied_\[t\] = 0;//'
+wrong "spills: operands are not there at once" allocation/traffic.hpp 's/return std::max(sum, operands);/return sum;/'
 exit $status

@@ -116,14 +116,16 @@ class chip {
     return count_;
   }
 
-  /// Bytes of operands and workspace while step k runs.
+  /// Bytes of operands and workspace while step k runs. Under `resident` all operands are there at once before any is consumed.
   bytes working_set(std::size_t k) const {
-    bytes sum = p_.workspace(order_[k]);
+    bytes sum = p_.workspace(order_[k]), operands = 0;
     for_each_shared(k, [&](tensor_id, bytes spared) { sum -= spared; });  // modulo 2^64; the inputs below make up for it
     for (tensor_id t : p_.reads(order_[k]))
       if (rule(order_[k]) == firing::pbc || !dies(t, k)) sum += p_.size(t);
     for (tensor_id t : p_.creates(order_[k])) sum += p_.size(t);
-    return sum;
+    if (how_ == traffic_model::paged) return sum;
+    for (tensor_id t : p_.reads(order_[k])) operands += p_.size(t);
+    return std::max(sum, operands);
   }
 
  private:

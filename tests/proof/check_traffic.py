@@ -1,0 +1,90 @@
+#!/usr/bin/env python3
+"""Checks spills of an order and the proof of its traffic: a second checker, which shares nothing with the library.
+
+usage: check_traffic.py GRAPH.json RESULT...
+
+GRAPH.json is a graph of operators and tensors (formats/json.hpp); a RESULT is what `memsched traffic GRAPH.json --model resident
+--certificate RESULT` wrote. Says of each result what is proven; ends with 1 where spills or a proof are wrong, with 2 where a file
+cannot be read. docs/recompute.md has the rules. Graphs with `updates` or `overwrites` are refused: not implemented.
+"""
+import json
+import sys
+
+import check
+import check_recompute
+from check import need, whole
+
+
+class Chip:
+    """An order on a chip as executions in one order, whose storages may be outside before and behind all."""
+
+    def __init__(self, graph, result):
+        p = check_recompute.Graph(graph, result["firing"], result["inplace"])
+        order = [whole(i, len(p.ops), "order") for i in result["order"]]
+        p.peak_of(order)  # it is one
+        self.order, self.value, self.ops, self.steps, self.stored = order, {}, [], [], []
+        self.capacity = whole(result["capacity"], 1 << 64, "capacity")
+        last = {s: k for k, i in enumerate(order) for s in p.reads[i]}
+        inputs = [self.begin(s) for s in range(len(p.size)) if p.store[s] == s and s not in p.writer and p.kept(s)]
+        for k, i in enumerate(order):
+            reads = sorted(p.reads[i])
+            later = [s for s in reads if s in p.stays or last[s] > k]
+            if p.cbp[i]:  # all operands are there at once before any is consumed
+                self.add(k, reads, [])
+                reads = later
+            made = [self.begin(s) for s in p.creates[i]]
+            op = self.add(k, reads, made, p.ops[i].get("workspace", 0))
+            if p.spares[i] and not p.cbp[i] and p.spares[i][0] not in later:
+                op["inplace"] = reads.index(p.spares[i][0])
+                op["outputs"].sort(key=lambda t: t != self.value[p.ops[i]["outputs"][0]])
+        self.graph = {"ops": self.ops, "tensors": [{"bytes": p.size[s]} for s in self.stored],
+                      "graph_inputs": inputs, "graph_outputs": [self.value[s] for s in sorted(p.stays)]}
+        self.problem = check_recompute.Graph(self.graph, "pbc", True, {"read": 1, "write": 1, "ends_outside": True})
+
+    def begin(self, s):
+        self.value[s] = len(self.stored)
+        self.stored.append(s)
+        return self.value[s]
+
+    def add(self, step, reads, made, workspace=0):
+        op = {"inputs": [self.value[s] for s in reads], "outputs": made, "workspace": workspace, "cost": 0, "pure": False}
+        self.ops.append(op)
+        self.steps.append(step)
+        return op
+
+    def traffic(self, spills):
+        """The bytes that spills move."""
+        p, loads, written = self.problem, [], set()
+        for n, spill in enumerate(spills):
+            t = self.value.get(spill["tensor"])
+            need(t is not None, f"spills[{n}]: {spill['tensor']} is no storage that is kept")
+            to = whole(spill["to"], len(self.order) + 1, f"spills[{n}].to")
+            before = next((i for i, k in enumerate(self.steps) if k >= to), len(self.ops))
+            uses = [self.steps[i] + 1 for i in range(before) if t in p.reads[i] or t in p.creates[i]]
+            need(spill["from"] == max(uses, default=0), f"spills[{n}].from: is not right behind the use before")
+            need(spill["written"] == (t not in written), f"spills[{n}].written: a storage is written once, when it leaves first")
+            written.add(t)
+            loads.append((t, before))
+        peak, moved = p.play(list(range(len(self.ops))), sorted(loads, key=lambda load: load[1]))
+        need(peak <= self.capacity, f"capacity: the chip holds {peak} bytes")
+        return moved
+
+    def bound(self, proof):
+        need("weighed" not in proof and proof["scope"] == "given order", "scope: must be the given order")
+        need(proof["rows"] == list(range(len(self.ops))), "rows: are not those of the order")
+        return check_recompute.proven(self.problem, proof, self.capacity)
+
+
+def judge(graph, result):
+    """What a result proves, in a sentence."""
+    need(result["model"] == "resident", "model: must be resident")
+    chip = Chip(graph, result)
+    moved = chip.traffic(result["spills"])
+    need(moved == result["traffic"], f"traffic: the spills move {moved}")
+    bound = chip.bound(result["certificate"])
+    need(bound <= moved, f"bound: {bound} is above the traffic")
+    return f"moves {moved} bytes, proven bound {bound} (given order)" + (": optimal" if bound == moved else "")
+
+
+if __name__ == "__main__":
+    sys.exit(check.main(__doc__, lambda path: json.loads(path.read_bytes()), judge))
