@@ -18,6 +18,7 @@
 #include <memsched/recompute.hpp>
 #include <memsched/recompute/cover.hpp>
 #include <memsched/recompute/exact.hpp>
+#include <memsched/recompute/improve_cover.hpp>
 #include <memsched/recompute/least_peak.hpp>
 #include <memsched/recompute/played_stages.hpp>
 #include <memsched/recompute/priced_closure.hpp>
@@ -534,6 +535,52 @@ TEST_CASE("law: with needs, no bound is above the cheapest schedule, its proof h
   REQUIRE(by_reruns > 0);
   REQUIRE(refused > support::seeds(150));
   REQUIRE(accepted > 0);
+}
+
+namespace {
+
+/// Whether all rows are within the budget if storages are absent in some gaps.
+bool covers(const rerun_rows& r, const std::vector<bool>& absent, bytes budget) {
+  std::vector<bytes> live = r.fixed;
+  for (std::size_t i = 0; i < r.gaps.size(); ++i)
+    for (index_t k = r.gaps[i].first; k <= r.gaps[i].last && !absent[i]; ++k) live[k] += r.gaps[i].size;
+  return std::ranges::all_of(live, [&](bytes b) { return b <= budget; });
+}
+/// The cost to fill these gaps by loads.
+std::uint64_t cost_of(const execution_table& table, const rerun_rows& r, const std::vector<bool>& absent) {
+  std::vector<std::uint64_t> sum(table.graph().tensors().size(), 0);
+  for (std::size_t i = 0; i < r.gaps.size(); ++i) {
+    const rerun_gap& g = r.gaps[i];
+    if (!absent[i]) continue;
+    if (sum[g.storage] == 0) sum[g.storage] = table.write_cost(table.load_of(g.storage));
+    sum[g.storage] += g.load;
+  }
+  return std::accumulate(sum.begin(), sum.end(), std::uint64_t{0});
+}
+
+}  // namespace
+
+TEST_CASE("law: covers that are improved cover all rows, and cost no more") {
+  std::size_t better = 0;
+  for (std::uint64_t seed = 0; seed < support::seeds(20); ++seed) {
+    problem_draft d = priced(seed, 20).draft();
+    for (operator_data& op : d.operators) op.pure = false;
+    const problem p = make_problem(std::move(d)).value();
+    const offload moves = kind_of_moves(1 + seed % 3);
+    const execution_table table(p, moves);
+    for (const bytes budget : budgets(p, moves)) {
+      const rerun_rows rows = rows_of_order(table, {}, own_order(p));
+      search context{options{}};
+      const gap_cover start = cover_gaps(rows, budget, {.nodes = 1}, context);
+      if (start.infeasible || !covers(rows, start.absent, budget)) continue;
+      const std::vector<bool> absent = improve_cover(table, rows, budget, start.absent, context);
+      REQUIRE(covers(rows, absent, budget));
+      REQUIRE(cost_of(table, rows, absent) <= cost_of(table, rows, start.absent));
+      better += cost_of(table, rows, absent) < cost_of(table, rows, start.absent);
+      REQUIRE(improve_cover(table, rows, budget, start.absent, context) == absent);
+    }
+  }
+  REQUIRE(better > 0);
 }
 
 TEST_CASE("law: the gaps of a storage pay for its write once, and the checker knows it") {

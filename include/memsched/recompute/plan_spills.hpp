@@ -22,7 +22,7 @@ struct spill_plan {
 /// Plans which whole storages leave a chip of `capacity` bytes and when, so that each operator of an order has all its operands
 /// and its workspace there: `traffic_model::resident`. Moves no more than `count_traffic`, and proves a lower bound for this
 /// order. Fails as `count_traffic` does. It is the cheapest way to keep the order of a `traffic_problem` within the capacity:
-/// `recompute` with moves alone. Limits are those of `o`; without any, the search ends by counted work.
+/// `recompute` with moves alone, by a few policies that end by counted work. Limits are those of `o`.
 MEMSCHED_FUNCTION result<spill_plan> plan_spills(const problem& p, std::span<const op_id> order, bytes capacity,
                                                  const options& o = {});
 
@@ -102,7 +102,8 @@ MEMSCHED_FUNCTION result<spill_plan> plan_spills(const problem& p, std::span<con
   within.budget = capacity, within.in_place = traffic_problem::model.in_place;
   const execution_table table(t->graph, traffic_problem::moves);
   const std::vector<op_id> known = with_loads(table, keep, detail::loads_of(*t, evicted));
-  const auto policy = detail::known_executions{known} | reruns::automatic;
+  const auto policy = detail::known_executions{known} | reruns::within{0.5, reruns::exact{}} | reruns::repair{} |
+                      reruns::cover{64} | reruns::repair_by_prices{} | reruns::cover_with_needs{64};
   recompute_result<op_id> found = recompute_problem(t->graph, keep, policy, within, traffic_problem::moves);
   if (found.error) return *found.error;
 

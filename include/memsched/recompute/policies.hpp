@@ -44,8 +44,8 @@ struct repair {
   void operator()(rerun_incumbent& best, search& context) const;
 };
 
-/// Repairs each order again, ranked by the prices of its gap cover, and from the cheapest gaps that cover it; where nothing is
-/// within the budget yet, with noise, too. Leaves the prices for `improve`.
+/// Repairs each order again, ranked by the prices of its gap cover, and from the cheapest gaps that cover it (where storages may
+/// leave, `improve_cover`); where nothing is within the budget yet, with noise, too. Leaves the prices for `improve`.
 struct repair_by_prices {
   static constexpr std::string_view name = "repair by prices";
   void operator()(rerun_incumbent& best, search& context) const;
@@ -57,7 +57,8 @@ struct improve {
   void operator()(rerun_incumbent& best, search& context) const;
 };
 
-/// The bound of the gap cover of rows (`cover_gaps`), by at most so many nodes; leaves rows and prices.
+/// The bound of the gap cover of rows (`cover_gaps`), by at most so many nodes; leaves rows, with shares of writes
+/// (`share_writes`), and prices.
 struct cover {
   std::size_t nodes = 4096;
   static constexpr std::string_view name = "cover";
@@ -125,6 +126,7 @@ void order_first<S>::operator()(rerun_incumbent& best, search& context) const {
 #include <memsched/proof/weighed_problem.hpp>
 #include <memsched/recompute/cover.hpp>
 #include <memsched/recompute/exact.hpp>
+#include <memsched/recompute/improve_cover.hpp>
 #include <memsched/recompute/needs.hpp>
 #include <memsched/recompute/repair.hpp>
 #include <memsched/recompute/violated_row.hpp>
@@ -205,13 +207,16 @@ MEMSCHED_FUNCTION void repair_by_prices::operator()(rerun_incumbent& best, searc
   for (auto& [order, prices, repaired] : best.orders) {
     for (std::uint64_t noise = 0; !best.fits() && noise <= 800 && !context.stopped(); noise += 100)
       detail::repair_from(best, context, rerun_stages(order), noise);
-    const rerun_rows rows = rows_of_order(best.table(), best.model(), order);
-    const gap_cover found = cover_gaps(rows, best.budget(), {.nodes = 64, .unit = best.unit()}, context);
+    rerun_rows rows = rows_of_order(best.table(), best.model(), order);
+    share_writes(best.table(), best.budget(), best.least_cost(), rows, context);
+    gap_cover found = cover_gaps(rows, best.budget(), {.nodes = 64, .unit = best.unit()}, context);
     if (found.infeasible) continue;
     prices = found.prices;
     rerun_search reruns(best.table(), best.model(), best.budget(), context, 1);
     reruns.set_prices(prices);
     detail::repair_from(best, reruns, rerun_stages(order), {.by_prices = true});
+    if (best.table().prices())
+      found.absent = improve_cover(best.table(), rows, best.budget(), std::move(found.absent), context);
     rerun_stages s(order);
     const std::uint64_t most = best.fits() ? 8 * best.least_cost() : std::uint64_t{1} << 61;
     if (reruns.open_gaps(s, rows, found.absent, most)) detail::repair_from(best, reruns, std::move(s), {});
