@@ -236,7 +236,7 @@ TEST_CASE("law: a tail bears no cost while a reader may still be to come, and th
 
 TEST_CASE("law: a storage is made again for another one before the use of that, and the checker knows it") {
   std::size_t too_high = 0;
-  for (std::uint64_t seed = 0; seed < support::seeds(300); ++seed) {
+  for (std::uint64_t seed = 0; seed < support::seeds(600); ++seed) {
     const problem p = there_and_back(seed, 5);
     const execution_table table(p);
     support::random r(seed);
@@ -562,7 +562,7 @@ std::uint64_t cost_of(const execution_table& table, const rerun_rows& r, const s
 
 TEST_CASE("law: covers that are improved cover all rows, and cost no more") {
   std::size_t better = 0;
-  for (std::uint64_t seed = 0; seed < support::seeds(20); ++seed) {
+  for (std::uint64_t seed = 0; seed < support::seeds(40); ++seed) {
     problem_draft d = priced(seed, 20).draft();
     for (operator_data& op : d.operators) op.pure = false;
     const problem p = make_problem(std::move(d)).value();
