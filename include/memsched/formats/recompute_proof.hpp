@@ -1,6 +1,7 @@
 // Proofs of extra costs as JSON, both ways. Opt-in: needs nlohmann-json.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <utility>
@@ -25,10 +26,10 @@ class json_recompute_reader : json_value_reader<json_recompute_reader> {
     recompute_proof p;
     if (!j.is_object()) return graph_error{error_code::bad_input, "must be an object", {}, {}};
     if (!number(member(j, "bound"), "bound", p.bound) || !read_scope(member(j, "scope"), p.any_order) ||
-        !read_all(member(j, "rows"), "rows", p.rows) || !read_all(member(j, "charged"), "charged", p.charged) ||
+        !read_indices(member(j, "rows"), "rows", p.rows) || !read_all(member(j, "charged"), "charged", p.charged) ||
         (j.contains("writes") && !read_all(j["writes"], "writes", p.writes)) ||
         !number(member(j, "scale"), "scale", p.scale) || !read_all(member(j, "prices"), "prices", p.prices) ||
-        (j.contains("needs") && !read_all(j["needs"], "needs", p.needs)) ||
+        (j.contains("needs") && !read_indices(j["needs"], "needs", p.needs)) ||
         (j.contains("reruns") && !read_all(j["reruns"], "reruns", p.reruns)) ||
         (j.contains("units") && !read_all(j["units"], "units", p.units)) ||
         (j.contains("shares") && !read_all(j["shares"], "shares", p.shares)) ||
@@ -80,6 +81,13 @@ class json_recompute_reader : json_value_reader<json_recompute_reader> {
            index(member(j, "first"), place + ".first", c.first) && index(member(j, "last"), place + ".last", c.last) &&
            index(member(j, "absent"), place + ".absent", c.absent) &&
            index(member(j, "present"), place + ".present", c.present);
+  }
+  /// A list without -1.
+  bool read_indices(const json& j, const std::string& place, std::vector<index_t>& list) {
+    if (!read_all(j, place, list)) return false;
+    for (std::size_t i = 0; i < list.size(); ++i)
+      if (list[i] == none) return wrong(place + "[" + std::to_string(i) + "]", "an index");
+    return true;
   }
   bool read_scope(const json& j, bool& any_order) {
     any_order = j == json("any order");
