@@ -468,7 +468,7 @@ bool decides_a_part(const rerun_rows& rows, const proof::recompute_case& c) {
 TEST_CASE("law: with needs, no bound is above the cheapest schedule, its proof holds, and no changed one claims too much") {
   std::size_t higher = 0, higher_with_moves = 0, in_larger_units = 0, by_tails = 0, by_parts = 0, by_reruns = 0, refused = 0,
               accepted = 0;
-  for (std::uint64_t seed = 0; seed < support::seeds(300); ++seed) {
+  for (std::uint64_t seed = 0; seed < support::seeds(600); ++seed) {
     support::random r(seed);
     const offload moves = seed % 2 == 0   ? none_leaves
                           : seed % 6 == 1 ? dear_moves
