@@ -13,6 +13,7 @@
 namespace memsched {
 inline namespace MEMSCHED_ABI {
 
+/// The answer of `plan_spills`.
 struct spill_plan {
   std::vector<spill> spills;  ///< ascending by `from`, then by storage
   traffic_count count;        ///< bytes that they move
