@@ -4,6 +4,7 @@
 #include <functional>
 #include <memsched/formats/buffers_csv.hpp>
 #include <memsched/graph/offload.hpp>
+#include <memsched/proof/recompute_proof.hpp>
 #include <memsched/sdf/schedule.hpp>
 #include <memsched/search/options.hpp>
 #include <nlohmann/json_fwd.hpp>
@@ -193,6 +194,9 @@ memsched::result<verified> verify_plan(const loaded*, const std::string& source,
 
 /// The problem in which every operator runs once.
 memsched::problem without_reruns(const memsched::problem&);
+
+/// The certificate of a result of `recompute` or `traffic`.
+memsched::result<memsched::recompute_proof> read_cost_proof(const nlohmann::json& result, const std::string& path);
 
 /// Checks what `recompute` wrote: executions, their cost and, with a certificate, the bound of that cost.
 memsched::result<verified> verify_executions(const loaded&, const nlohmann::json&, const std::string& path,

@@ -64,14 +64,6 @@ memsched::result<std::vector<memsched::spill>> read_spills(const nlohmann::json&
   return spills;
 }
 
-memsched::result<memsched::recompute_proof> read_proof(const nlohmann::json& result, const std::string& path) {
-  const auto at = result.find("certificate");
-  if (at == result.end()) return wrong(path, "has no certificate");
-  auto proof = memsched::read_recompute_proof(*at);
-  if (!proof) return wrong(path, "certificate: " + proof.error().message);
-  return proof;
-}
-
 json traffic_json(const loaded& graph, const traffic_request& r, const std::vector<memsched::op_id>& order, bytes peak,
                   const memsched::spill_plan& plan, bytes of_all) {
   json j;
@@ -143,7 +135,7 @@ memsched::result<verified> verify_traffic(const loaded& graph, const nlohmann::j
     v.text += "Its bounds are claims.\n";
     return v;
   }
-  const auto proof = read_proof(file, path);
+  const auto proof = read_cost_proof(file, path);
   if (!proof) return proof.error();
   if (const std::string why = memsched::check_traffic(graph.problem, *order, capacity, *model, *proof); !why.empty())
     return wrong(path, "certificate: " + why);

@@ -88,10 +88,8 @@ bool first_runs_are(const std::vector<op_id>& executions, const std::vector<op_i
 /// Checks the certificate of a result; returns the sentence that says what it proves.
 memsched::result<std::string> proven(const executions_claim& c, const json& file, const memsched::problem& p,
                                      memsched::memory_model model, const std::string& path, verified& v) {
-  const auto at = file.find("certificate");
-  if (at == file.end()) return wrong(path, "has no certificate");
-  const auto proof = memsched::read_recompute_proof(*at);
-  if (!proof) return wrong(path, "certificate: " + proof.error().message);
+  const auto proof = read_cost_proof(file, path);
+  if (!proof) return proof.error();
   if (const std::string why = memsched::check_recompute(p, model, c.budget, *proof, c.moves); !why.empty())
     return wrong(path, "certificate: " + why);
   const bool fits = c.peak <= c.budget, none_fits = proof->bound == ~std::uint64_t{0};
@@ -112,6 +110,14 @@ memsched::result<std::string> proven(const executions_claim& c, const json& file
 }
 
 }  // namespace
+
+memsched::result<memsched::recompute_proof> read_cost_proof(const json& result, const std::string& path) {
+  const auto at = result.find("certificate");
+  if (at == result.end()) return wrong(path, "has no certificate");
+  auto proof = memsched::read_recompute_proof(*at);
+  if (!proof) return wrong(path, "certificate: " + proof.error().message);
+  return proof;
+}
 
 memsched::problem without_reruns(const memsched::problem& p) {
   memsched::problem_draft d = p.draft();

@@ -45,10 +45,10 @@ MEMSCHED_FUNCTION std::string check_traffic(const problem& p, std::span<const op
 #if MEMSCHED_DEFINED_HERE
 
 #include <algorithm>
-#include <numeric>
 #include <utility>
 
 #include <memsched/graph/check.hpp>
+#include <memsched/measure/evaluate.hpp>
 #include <memsched/proof/check_recompute.hpp>
 
 namespace memsched {
@@ -62,8 +62,9 @@ class traffic_problem_maker {
       : p_(p), order_(order), model_(model), value_(p.tensors().size(), none), last_(p.tensors().size(), none) {}
 
   result<traffic_problem> run() {
-    if (std::string fault = find_last_uses(); !fault.empty())
-      return graph_error{error_code::bad_order, std::move(fault), {}, {}};
+    if (graph_error fault = check_order(p_, order_); !fault.message.empty()) return fault;
+    for (index_t k = 0; k < order_.size(); ++k)
+      for (tensor_id t : p_.reads(order_[k])) last_[t] = k;
     for (tensor_id t : p_.tensors())
       if (p_.storage(t) == t && p_.kept(t) && p_.producer(t) == none) draft_.graph_inputs.push_back(begin_value(t));
     for (index_t k = 0; k < order_.size(); ++k) add_step(k);
@@ -75,20 +76,6 @@ class traffic_problem_maker {
   }
 
  private:
-  /// Why the order is none; empty where it is one.
-  std::string find_last_uses() {
-    std::vector<bool> ran(p_.ops().size(), false);
-    for (index_t k = 0; k < order_.size(); ++k) {
-      const op_id op = order_[k];
-      if (op >= ran.size() || ran[op]) return "step " + std::to_string(k) + " is no operator, or stands twice";
-      for (op_id before : p_.predecessors(op))
-        if (!ran[before]) return "step " + std::to_string(k) + " runs before an operator that it needs";
-      ran[op] = true;
-      for (tensor_id t : p_.reads(op)) last_[t] = k;
-    }
-    return order_.size() == ran.size() ? std::string() : "the order lacks operators";
-  }
-
   bool needed_behind(index_t k, tensor_id t) const { return p_.stays(t) || last_[t] > k; }
 
   tensor_id begin_value(tensor_id t) {

@@ -40,7 +40,9 @@ MEMSCHED_FUNCTION result<spill_plan> plan_spills(const problem& p, std::span<con
 #include <memsched/proof/traffic_problem.hpp>
 #include <memsched/recompute/policies.hpp>
 #include <memsched/recompute/policy.hpp>
+#include <memsched/recompute/repair.hpp>
 #include <memsched/recompute/run_policy.hpp>
+#include <memsched/recompute/stages.hpp>
 
 namespace memsched {
 inline namespace MEMSCHED_ABI {
@@ -81,11 +83,15 @@ inline std::vector<spill> spills_of(const traffic_problem& t, std::span<const st
   return spills;
 }
 
-/// Begins with executions that are known.
+/// Begins with executions that are known, but for those that the budget does not need.
 struct known_executions {
   std::span<const op_id> executions;
   static constexpr std::string_view name = "Belady's rule";
-  void operator()(rerun_incumbent& best, search&) const { best.offer(executions); }
+  void operator()(rerun_incumbent& best, search& context) const {
+    rerun_stages s = stages_of(best.table(), executions);
+    rerun_search(best.table(), best.model(), best.budget(), context, 1).prune(s);
+    best.offer(std::move(s));
+  }
 };
 
 }  // namespace detail
