@@ -101,7 +101,7 @@ int main(int count, char** arguments) {
     const auto n = static_cast<double>(f.graphs.size());
     std::printf("%-16s all stages: %d of %zu proven\n", f.name.c_str(), all.proven, f.graphs.size());
     for (const char* stage : {"cuts", "rows", "layers", "peak", "blocks", "near cuts", "exact", "windows", "closed", "local",
-                              "restart", "probing", "below", "bisection", "components"}) {
+                              "restart", "probing", "below", "bisection", "releases", "components"}) {
       const figures less = run(f, stage, limit);
       const auto percent = [&](double with, double without) { return 100 * (std::exp((without - with) / n) - 1); };
       std::printf("  %-12s peak %+6.2f %%  bound %+6.2f %%  time %5.2f  proven %d\n", stage, percent(all.peak, less.peak),

@@ -75,7 +75,7 @@ TEST_CASE("every stage runs on small graphs, and the optimum is proven, however 
     REQUIRE(r.lower_bound <= schedule(p, automatic, {.state_limit = 5000}).peak);
   }
   for (const char* stage :
-       {"cuts", "peak", "blocks", "exact", "local", "probing", "below", "layers", "near cuts", "windows"}) {
+       {"cuts", "peak", "blocks", "exact", "local", "probing", "below", "layers", "near cuts", "windows", "releases"}) {
     INFO(stage);
     CHECK(found.count(stage) == 1);
   }

@@ -103,4 +103,16 @@ inline memsched::schedule_graph random_costs_of_sums(random& r) {
   return g;
 }
 
+/// The same graph, in which some nodes have credits on releases that wait for them: of any amount, also of more than is freed.
+inline memsched::schedule_graph with_any_credits(memsched::schedule_graph g, random& r) {
+  using namespace memsched;
+  g.credits = {};
+  for (node_id v = 0; v < g.size(); ++v) {
+    for (node_id s : g.succs[v])
+      if (g.is_release(s) && r.chance(40)) g.credits.push({s, 1 + static_cast<delta>(r.below(4))});
+    g.credits.close();
+  }
+  return g;
+}
+
 }  // namespace support

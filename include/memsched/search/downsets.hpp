@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <limits>
 #include <optional>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -111,6 +112,22 @@ class downset_table {
   std::vector<index_t> slots_;
 };
 
+/// Brings low-drop nodes, in a topological order, into the order of the lowest peak, by the highest drop of each and of those of its
+/// descendants that are among them. `tails`: scratch of the graph's size, all 0, and left so.
+/// Lemma. Premise: impacts are no less than 0. Conclusion: no order has a lower peak. Proof: a node runs with its drop above
+/// the level behind it. Give each node the highest drop of itself and of those behind it. That raises no order's peak: the
+/// levels behind those are no lower. With these drops, neighbours where the second has the higher one may change places: the
+/// higher one then runs from a lower level, and the other ends where the pair did, with less above it.
+inline void sort_by_tails(const schedule_graph& g, std::span<node_id> nodes, plain_vector<delta>& tails) {
+  for (std::size_t i = nodes.size(); i-- > 0;) {
+    const node_id v = nodes[i];
+    tails[v] = g.cost[v].drop();
+    for (node_id s : g.succs[v]) tails[v] = std::max(tails[v], tails[s]);
+  }
+  std::stable_sort(nodes.begin(), nodes.end(), [&](node_id a, node_id b) { return tails[a] > tails[b]; });
+  for (node_id v : nodes) tails[v] = 0;
+}
+
 /// Whether a move from a downset D is safe: whether it leads to a lowest downset D' of all between the two. The move ran
 /// some nodes P at levels under the peak in force, each with all that it waits for: low-drop ones, the impact of which is no
 /// less than 0, and at most one other node t, for which all the low-drop ones run. `releases_wait()` says whether all of P runs
@@ -206,7 +223,7 @@ class downset_moves {
         path_.push_back(static_cast<node_id>(k * 64 + static_cast<std::size_t>(std::countr_zero(w))));
     std::sort(path_.begin(), path_.end(), [&](node_id a, node_id b) { return position_[a] < position_[b]; });
     const std::size_t first = t == rest ? path_.size() : feeders_->run_last(t, ran, ancestors(t), path_);
-    if (!tail_.empty()) run_high_drops_first(first);
+    if (!tail_.empty()) sort_by_tails(g_, {path_.data(), first}, tail_);
     if (t != rest && !g_.is_release(t)) path_.push_back(t);
     std::size_t steps = ran.size();
     for (node_id v : path_) {
@@ -379,23 +396,6 @@ class downset_moves {
   bool has_low_drop_pred(node_id release) const {
     const auto readers = g_.preds[release];
     return std::any_of(readers.begin(), readers.end(), [&](node_id v) { return low_drop_[v]; });
-  }
-
-  /// Brings the first `count` nodes of the path, low-drop ones, into the order of the lowest peak, by the highest drop of each
-  /// and its descendants.
-  /// Lemma. Premise: impacts are no less than 0. Conclusion: no order has a lower peak. Proof: a node runs with its drop above
-  /// the level behind it. Give each node the highest drop of itself and of those behind it. That raises no order's peak: the
-  /// levels behind those are no lower. With these drops, neighbours where the second has the higher one may change places: the
-  /// higher one then runs from a lower level, and the other ends where the pair did, with less above it.
-  void run_high_drops_first(std::size_t count) {
-    const auto end = path_.begin() + static_cast<std::ptrdiff_t>(count);
-    for (std::size_t i = count; i-- > 0;) {
-      const node_id v = path_[i];
-      tail_[v] = g_.cost[v].drop();
-      for (node_id s : g_.succs[v]) tail_[v] = std::max(tail_[v], tail_[s]);
-    }
-    std::stable_sort(path_.begin(), end, [&](node_id a, node_id b) { return tail_[a] > tail_[b]; });
-    std::for_each(path_.begin(), end, [&](node_id v) { tail_[v] = 0; });
   }
 
   const schedule_graph& g_;

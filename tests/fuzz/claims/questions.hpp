@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <functional>
 #include <initializer_list>
+#include <limits>
 #include <optional>
 #include <string>
 #include <utility>
@@ -12,11 +13,13 @@
 #include <memsched/base/bitset.hpp>
 #include <memsched/bounds/cut_bound.hpp>
 #include <memsched/bounds/destructive_search.hpp>
+#include <memsched/bounds/folding.hpp>
 #include <memsched/bounds/layer_bound.hpp>
 #include <memsched/bounds/probing.hpp>
 #include <memsched/bounds/shaving.hpp>
 #include <memsched/memsched.hpp>
 #include <memsched/presolve/narrowing.hpp>
+#include <memsched/schedulers/release_search.hpp>
 #include <memsched/search/downsets.hpp>
 
 #include "draws.hpp"
@@ -222,6 +225,37 @@ inline complaint ask_hierarchical(const subject& x, random& r, std::string& aske
   return std::nullopt;
 }
 
+/// Folding, and searches of releases with more or fewer light nodes, are no higher than the optimum, and reach it without light nodes.
+inline complaint ask_releases(const subject& x, random& r, std::string& asked) {
+  using namespace detail;
+  asked += " releases";
+  schedule_graph whole = flip(r, asked, "costs", 40) ? support::random_costs_of_sums(r) : x.g;
+  const bool any_credits = flip(r, asked, "credits", 20);
+  if (any_credits) whole = support::with_any_credits(std::move(whole), r);
+  const auto optimum = optimum_of(whole);
+  if (!optimum) return std::nullopt;
+  const bool folds = flip(r, asked, "folds", 50);
+  const bounds::folding f = bounds::fold(whole);
+  const auto below = folds ? optimum_of(f.graph, *optimum) : optimum;
+  if (below && *below > *optimum) return compared("optimum when folded", *below, *optimum);
+  if (!is_order(whole, f.expand(whole, any_order(f.graph, r)))) return "no order";
+  const schedule_graph& g = folds ? f.graph : whole;
+  constexpr delta most = std::numeric_limits<delta>::max();
+  const delta light = r.chance(30) ? most : r.chance(40) ? -most : static_cast<delta>(r.below(r.chance(50) ? 6 : 200));
+  const bytes from = r.chance(60) ? 0 : near(*optimum, any_offset(r)), limit = r.chance(60) ? no_limit / 4 : *optimum;
+  asked += " light=" + std::to_string(light) + " from=" + number(from) + " below=" + number(limit);
+  search c(x.o);
+  memsched::detail::release_search search(g, c, light, from, limit);
+  std::optional<best_first::finding> found;
+  while (!found || (!found->order && found->bound < limit))
+    found = c.with_states(1 + r.below(50), [&] { return search.run(limit); });
+  if (found->bound > std::max(from, *optimum)) return compared("bound", found->bound, *optimum);
+  if (found->order && !is_order(g, *found->order)) return "no order";
+  if (light == -most && !any_credits && below && found->bound < std::min(*below, limit))
+    return compared("bound without light nodes", found->bound, *below);
+  return std::nullopt;
+}
+
 /// Compression, fusion and mirror images keep the optimum.
 inline complaint ask_transformation(const subject& x, random& r, std::string& asked) {
   using namespace detail;
@@ -388,8 +422,9 @@ inline complaint ask(const subject& x, std::uint64_t seed, std::string& asked) {
   if (kind < 56) return ask_scheduler(x, r, asked);
   if (kind < 60) return ask_moves(x, r, asked);
   if (kind < 66) return ask_hierarchical(x, r, asked);
-  if (kind < 74) return ask_between(x, r, asked);
-  if (kind < 80) return ask_transformation(x, r, asked);
+  if (kind < 70) return ask_releases(x, r, asked);
+  if (kind < 76) return ask_between(x, r, asked);
+  if (kind < 81) return ask_transformation(x, r, asked);
   if (kind < 84) return ask_bound(x, r, asked);
   if (kind < 90) return ask_probing(x, r, asked);
   if (kind < 98) return ask_destructive_search(x, r, asked);

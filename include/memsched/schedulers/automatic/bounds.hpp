@@ -8,16 +8,21 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <limits>
+#include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
 #include <memsched/base/crew.hpp>
 #include <memsched/bounds/closed_window.hpp>
 #include <memsched/bounds/cut_bound.hpp>
+#include <memsched/bounds/folding.hpp>
 #include <memsched/bounds/layer_bound.hpp>
 #include <memsched/passes/compress.hpp>
 #include <memsched/schedulers/automatic/part_search.hpp>
 #include <memsched/schedulers/greedy.hpp>
+#include <memsched/schedulers/release_search.hpp>
 
 namespace memsched {
 inline namespace MEMSCHED_ABI {
@@ -155,7 +160,7 @@ inline part_search::window_bound part_search::bound_by_window(const live_index& 
     const bytes before = std::max(known.bound, start), goal = std::max(before + grid_, peak - (peak - before) * 3 / 4);
     const query q{std::max(before + window->lift, window->graph.base), goal + window->lift};
     const auto solve = [&](const schedule_graph& h, search&) {
-      part_search inner(h, c, {.window = true}, greedy{}(h, c).order, work / 8);
+      part_search inner(h, c, {.without = "releases", .window = true}, greedy{}(h, c).order, work / 8);
       inner.run(q);
       return solution{inner.order(), inner.bound()};
     };
@@ -174,6 +179,49 @@ inline bytes part_search::next_possible(bytes least) {
     possible_ = std::move(all);
   }
   return possible_->next(least);
+}
+
+/// A part with nodes folded into those that they feed, and a search of its releases.
+struct part_search::releases {
+  bounds::folding form;
+  delta most_light = std::numeric_limits<delta>::max();
+  std::optional<release_search> search{};
+  work_growth growth{};
+  std::uint64_t work = 0;
+};
+
+/// Searches the releases, with fewer light nodes each time that the order that was found takes more than the bound. Ends where its
+/// bound stays further below the best one than that is below the peak.
+inline bool part_search::search_releases() {
+  constexpr std::uint64_t enough = 9 * unit;
+  constexpr std::size_t most_nodes = 1024;  // of larger graphs its bound stays behind those of cuts
+  if (!releases_) releases_ = std::make_shared<releases>(releases{bounds::fold(g_)});
+  releases& r = *releases_;
+  const schedule_graph& h = r.form.graph;
+  if (h.size() > most_nodes) return false;
+  while (!done()) {
+    if (!r.search) r.search.emplace(h, context_, r.most_light, from(), below());
+    const std::uint64_t before = context_.work();
+    const auto found = r.search->run(below());
+    const std::uint64_t work = context_.work() - before;
+    if (found.bound > r.search->from()) raise(found.bound);
+    if (!found.order) {
+      r.work += work;
+      again_ = r.growth.expected(static_cast<double>(work), found.bound, below()) < expected_soon;
+      const bool behind = r.work > enough && found.bound + (below() - std::min(below(), bound_)) < bound_;
+      const bool more = context_.stopped() && !behind && r.search->bytes_held() <= context_.opts().memory_limit / 4;
+      if (!more) r.search.reset();
+      return more;
+    }
+    const std::vector<node_id> order = r.form.expand(g_, *found.order);
+    take(order);
+    if (!done()) take(lowered_locally({}, order));
+    const auto next = r.search->next_most_light(*found.order, found.bound);
+    r.search.reset();
+    if (!next || peak_of(h, *found.order) <= found.bound) return false;
+    r.most_light = *next;
+  }
+  return true;
 }
 
 /// Narrows the graph for peaks between the bound and the incumbent (`narrowing`), which refutes some, and asks for an order that

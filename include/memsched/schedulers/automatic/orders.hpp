@@ -28,7 +28,7 @@ namespace detail {
 /// to decide in reasonable time, search of narrowed graphs does more (`search_below`).
 inline bool part_search::search_exactly() {
   constexpr std::uint64_t enough = 9 * unit;
-  constexpr double reasonable = 1000, soon = 16;  // times the work so far
+  constexpr double reasonable = 1000;  // times the work so far
   const best_first policy;
   if (g_.active > policy.max_nodes) return false;
   if (!exact_) exact_.emplace(g_, context_, policy, from(), below());
@@ -40,7 +40,7 @@ inline bool part_search::search_exactly() {
   const std::uint64_t work = context_.work() - before.first;
   exact_in_vain_ = bound_ > before.second ? 0 : exact_in_vain_ + work;
   const double expected = exact_growth_.expected(static_cast<double>(work), found.bound, below());
-  again_ = expected < soon;
+  again_ = expected < expected_soon;
   // The next turn is twice as long as this one: it must not end the whole search for want of memory.
   if (exact_->bytes_held() > context_.opts().memory_limit / 4) {
     exact_.reset();

@@ -68,6 +68,9 @@ struct stage {
   bool (part_search::*run)();  ///< returns whether another call, with more work, may find more
 };
 
+/// A search goes on at once where it is expected to end within this many times its work so far.
+inline constexpr double expected_soon = 16;
+
 /// The work that a search by rising peaks will take. It grows exponentially with the peak.
 class work_growth {
  public:
@@ -116,6 +119,7 @@ class part_search {
 
   bool cut_nodes();
   bool search_exactly();
+  bool search_releases();
   bool run_rows_in_step();
   bool cut_layers();
   bool order_blocks();
@@ -130,7 +134,7 @@ class part_search {
   bool work_on_closed();
 
  private:
-  static constexpr std::size_t stage_count = 14;
+  static constexpr std::size_t stage_count = 15;
   struct turn {
     unsigned taken = 0, in_vain = 0;  ///< turns; turns in a row without gain
     bool rests = false, ended = false;
@@ -203,6 +207,8 @@ class part_search {
   std::uint64_t exact_in_vain_ = 0;  // its work since it raised the bound
   work_growth exact_growth_;
   bool again_ = false;  // whether the stage that runs asks for another turn at once
+  struct releases;
+  std::shared_ptr<releases> releases_;
   struct rows_in_step;
   std::shared_ptr<rows_in_step> rows_;
   struct closed_search;

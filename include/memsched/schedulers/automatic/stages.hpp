@@ -50,6 +50,7 @@ inline const std::array<stage, part_search::stage_count> part_search::stages{{
     {"probing", raises, worth_probing, 2, 0, &part_search::probe},
     {"below", raises, worth_probing, 1, 0, &part_search::search_below},
     {"bisection", lowers, worth_restarting, 2, 0, &part_search::restart_from_bisection},
+    {"releases", both, worth_probing, 2, 1, &part_search::search_releases},
     // clang-format on
 }};
 

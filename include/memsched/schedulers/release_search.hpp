@@ -1,0 +1,346 @@
+// A relaxed search: most nodes have no peak of their own, only the moments at which memory is freed.
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include <memsched/base/bitset.hpp>
+#include <memsched/base/bucket_queue.hpp>
+#include <memsched/base/linkage.hpp>
+#include <memsched/base/plain_vector.hpp>
+#include <memsched/base/topology.hpp>
+#include <memsched/graph/walk.hpp>
+#include <memsched/schedulers/best_first.hpp>
+#include <memsched/search/downsets.hpp>
+#include <memsched/structure/reachability.hpp>
+
+namespace memsched {
+inline namespace MEMSCHED_ABI {
+namespace detail {
+
+/// Searches the sets of *events* that have happened, cheapest charge first. Its answer is a bound; without light nodes, the optimum.
+///
+/// Let the *room* of a node u be its drop, less what its credits spare beyond what their releases free: u runs at least so far above the
+/// level behind it. A node is *light* where its impact is at least 0 and its room at most `most_light`. Events are the releases that free
+/// memory, and the nodes that are not light. A light node has no peak of its own: it runs when an event waits for it.
+///
+/// The state behind some events holds their ancestors, and those of the events that are nodes. The *charge* of the event t, which leads
+/// from a state S to S', is the least that the step can cost in which it happens. If the node u runs last before it, that is the level
+/// of S', and above it u's room and what u frees from S to S' without a credit. u is t itself, or any node that the release t waits for.
+/// Other releases may free memory in the same step: those on which u has a credit, and for which S' lacks light nodes only. So the level
+/// is the lowest that S' may have with what any of these wait for, and without what they free.
+///
+/// Lemma (charges). Premise: an order of the graph. Conclusion: some path over states has no charge above the order's peak.
+/// Proof: take the steps of the order in which events happen: u runs, and with it the releases T. The path takes u first, if it is an
+/// event, then T one by one. Let X be all that has run by then, and S' a state within the step. X without S' holds light nodes, whose
+/// impacts are at least 0, and of the releases that free memory only some of T. So the level of X is no lower than that of S' with what
+/// waits for those of T on which u has a credit, less what the others free that are not in S' yet. The order's peak is no lower than the
+/// level of X, u's room, and what u frees without a credit, which the others are part of.
+///
+/// An event is taken at once where its charge is no more than the cost so far, S' is no higher than S, and each release that frees
+/// memory between waits for all of S' without S. Lemma (at once). Premise: a path from S. Exchange: S' is added to each of its states.
+/// Conclusion: it costs no more. Proof: let Z be such a state, with or without what some releases wait for, and E what it has in common
+/// with S'. E is S', or lacks all that frees memory from S to S', so that it is no lower than S and S'. The level of Z and S' together is
+/// that of Z, plus that of S', less that of E, and less what is freed where both have run, but in neither: so it is no higher than Z,
+/// also where a charge counts what is freed then.
+class release_search {
+ public:
+  release_search(const schedule_graph& g, search& context, delta most_light, bytes from, bytes below)
+      : g_(g),
+        context_(context),
+        ancestors_(structure::active_ancestors(g, [&] { return !context.over(); })),
+        light_(g.active),
+        room_(g.active),
+        waits_(g.size() - g.active),
+        table_(g.active),
+        here_(words_for(g.active)),
+        reached_(words_for(g.active)),
+        joined_(words_for(g.active)),
+        floor_(static_cast<delta>(std::max(from, g.base))),
+        ceiling_(static_cast<delta>(below)) {
+    for (node_id v = 0; v < g.active; ++v) {
+      room_[v] = g.cost[v].drop();
+      for (const credit& c : g.credits[v]) room_[v] -= std::max<delta>(0, c.amount + g.cost[c.release].impact);
+      if (g.cost[v].impact >= 0 && room_[v] <= most_light) light_.insert(v);
+    }
+    for (node_id v = 0; v < g.size(); ++v)
+      if (g.is_release(v) ? g.cost[v].impact < 0 : !light_[v]) events_.push_back(v);
+  }
+
+  /// As `best_first_search::run`; the order need not keep the peak that was found, which is no more than a bound.
+  best_first::finding run(bytes below) {
+    ceiling_ = std::min(ceiling_, static_cast<delta>(below));
+    if (!ancestors_ || !context_.keep_going()) return done(floor_);
+    if (entries_.empty()) add(here_, {static_cast<delta>(g_.base), floor_, none, none});
+    while (!open_.empty() && open_.key() < ceiling_) {
+      const delta cost = open_.key();
+      const index_t at = open_.pop();
+      if (closed_[at]) continue;
+      if (!context_.count_state() || !context_.fits(bytes_held())) {
+        open_.push(cost, at);
+        return done(cost);
+      }
+      closed_[at] = true;
+      if (!expand(at)) continue;
+      order_ = order_to(at);
+      return done(cost);
+    }
+    return done(ceiling_);
+  }
+
+  /// Peaks below this are not told apart. Bytes.
+  bytes from() const { return static_cast<bytes>(floor_); }
+  /// Bytes that its tables hold.
+  std::uint64_t bytes_held() const {
+    return table_.bytes_held() + entries_.capacity() * sizeof(entry) + closed_.capacity() / 8 + open_.bytes_held();
+  }
+
+  /// The next `most_light` where an order that `run` returned has a peak above `bound`: below the room of a light node that runs above
+  /// that, or else of any. Nothing where no node is light.
+  std::optional<delta> next_most_light(const std::vector<node_id>& order, bytes bound) const {
+    std::optional<delta> highest, any;
+    order_walk walk(g_);
+    for (node_id v : order) {
+      const bool high = walk.level() + walk.effect(v).peak > static_cast<delta>(bound);
+      walk.fire(v);
+      if (!light_[v]) continue;
+      any = std::max(any, std::optional(room_[v]));
+      if (high) highest = std::max(highest, std::optional(room_[v]));
+    }
+    if (highest) return *highest - 1;
+    return any ? std::optional(*any - 1) : any;
+  }
+
+ private:
+  struct entry {
+    delta level, cost;
+    index_t parent;  ///< none for the start
+    node_id event;
+  };
+
+  /// Counts steps of about a nanosecond: so many are one unit of work.
+  void count(std::size_t steps) {
+    constexpr std::size_t unit = 4096;
+    steps_ += steps;
+    if (steps_ >= unit) context_.spend(std::exchange(steps_, steps_ % unit) / unit);
+  }
+
+  /// Opens the states to which events lead. Returns true where all have happened.
+  bool expand(index_t at) {
+    const entry e = entries_[at];
+    stand_at(table_[at]);
+    children_.clear();
+    bool more = false;
+    for (node_id t : events_) {
+      if (!opens(t)) continue;
+      more = true;
+      const delta rise = take(t), level = e.level + rise;
+      const delta cost = std::max(e.cost, charge(t, level, e.cost));
+      if (cost >= ceiling_) continue;
+      const bool at_once = cost == e.cost && rise <= 0 && frees_at_the_end();
+      if (at_once) children_.clear();
+      children_.push_back({level, cost, at, t});
+      if (at_once) break;
+    }
+    // Best last, so that it is on top of its bucket.
+    std::stable_sort(children_.begin(), children_.end(), [](const entry& a, const entry& b) { return a.level > b.level; });
+    for (const entry& c : children_) {
+      reach(c.event);
+      add(reached_, c);
+    }
+    return !more;
+  }
+  void stand_at(const_bit_row state) {
+    std::copy(state.begin(), state.end(), here_.begin());
+    for (node_id r = static_cast<node_id>(g_.active); r < g_.size(); ++r)
+      waits_[r - g_.active] = static_cast<index_t>(
+          std::count_if(g_.preds[r].begin(), g_.preds[r].end(), [&](node_id u) { return !test_bit(here_, u); }));
+    count(g_.preds.items() + events_.size() * (4 + 2 * here_.size()));
+  }
+
+  /// Whether t has not happened and waits for light nodes only.
+  bool opens(node_id t) const {
+    if (!g_.is_release(t) && test_bit(here_, t)) return false;
+    return waits_for_light(t, here_) && (!g_.is_release(t) || !is_subset((*ancestors_)[t], here_));
+  }
+  bool waits_for_light(node_id t, const_bit_row set) const {
+    const auto anc = (*ancestors_)[t];
+    const const_bit_row light = light_;
+    for (std::size_t k = 0; k < set.size(); ++k)
+      if ((anc[k] & ~set[k] & ~light[k]) != 0) return false;
+    return true;
+  }
+  /// Fills `reached_` with the state behind t.
+  void reach(node_id t) {
+    const auto anc = (*ancestors_)[t];
+    for (std::size_t k = 0; k < here_.size(); ++k) reached_[k] = here_[k] | anc[k];
+    if (!g_.is_release(t)) set_bit(reached_, t);
+  }
+  /// Goes to the state behind t: fills `reached_`, and `freed_` with the releases that free memory on the way. Returns how far the
+  /// level rises.
+  delta take(node_id t) {
+    reach(t);
+    freed_.clear();
+    delta rise = 0;
+    std::size_t steps = 16 + 4 * here_.size();
+    for_each_beyond(here_, reached_, [&](node_id v) {
+      rise += g_.cost[v].impact;
+      steps += 4 + 2 * g_.succs[v].size();
+      for (node_id r : g_.succs[v]) {
+        if (!g_.is_release(r) || --waits_[r - g_.active] > 0 || g_.cost[r].impact == 0) continue;
+        freed_.push_back(r);
+        rise += g_.cost[r].impact;
+      }
+    });
+    for_each_beyond(here_, reached_, [&](node_id v) {
+      for (node_id r : g_.succs[v])
+        if (g_.is_release(r)) ++waits_[r - g_.active];
+    });
+    count(steps);
+    return rise;
+  }
+  /// Calls f(v) for each node of `outer` that is not in `inner`.
+  template <class F>
+  static void for_each_beyond(const_bit_row inner, const_bit_row outer, F f) {
+    for (std::size_t k = 0; k < outer.size(); ++k)
+      for (bit_word w = outer[k] & ~inner[k]; w != 0; w &= w - 1)
+        f(static_cast<node_id>(k * 64 + static_cast<std::size_t>(std::countr_zero(w))));
+  }
+  /// Whether all of `freed_` waits for all that is between `here_` and `reached_`.
+  bool frees_at_the_end() const {
+    return std::all_of(freed_.begin(), freed_.end(), [&](node_id r) {
+      const auto anc = (*ancestors_)[r];
+      for (std::size_t k = 0; k < here_.size(); ++k)
+        if ((reached_[k] & ~here_[k] & ~anc[k]) != 0) return false;
+      return true;
+    });
+  }
+
+  /// The charge of t, which leads to `reached_`, at `level`; or some higher value that is not above `enough`.
+  delta charge(node_id t, delta level, delta enough) {
+    const std::span<const node_id> last = g_.is_release(t) ? g_.preds[t] : std::span<const node_id>(&t, 1);
+    delta least = std::numeric_limits<delta>::max();
+    rooms_.clear();
+    for (node_id u : last) {
+      rooms_.push_back(std::max<delta>(0, room_[u] + not_spared(u)));
+      least = std::min(least, level + rooms_.back());
+    }
+    for (std::size_t i = 0; i < last.size() && least > enough; ++i)
+      least = std::min(least, level + rooms_[i] + deepest_fall(last[i], least - level - rooms_[i]));
+    return least;
+  }
+  /// The bytes that u frees with those of `freed_`, less its credits on them.
+  delta not_spared(node_id u) const {
+    delta sum = 0;
+    for (node_id r : g_.succs[u]) {
+      if (std::find(freed_.begin(), freed_.end(), r) == freed_.end()) continue;
+      delta left = -g_.cost[r].impact;
+      for (const credit& c : g_.credits[u])
+        if (c.release == r) left -= c.amount;
+      sum += std::max<delta>(0, left);
+    }
+    return sum;
+  }
+  /// The lowest level above that of `reached_`, at most 0, with what some releases wait for on which u has a credit, and without what
+  /// they free. Or 0 where it is not below `useful`. Of many releases some lower level.
+  delta deepest_fall(node_id u, delta useful) {
+    constexpr std::size_t most = 4;
+    joint_.clear();
+    delta all = 0, least_rise = std::numeric_limits<delta>::max();
+    for (const credit& c : g_.credits[u]) {
+      const auto anc = (*ancestors_)[c.release];
+      if (is_subset(anc, reached_) || !waits_for_light(c.release, reached_)) continue;
+      joint_.push_back(c.release);
+      all += g_.cost[c.release].impact;
+      least_rise = std::min(least_rise, impact_of(anc, reached_));
+    }
+    if (joint_.empty() || all + least_rise >= useful) return 0;
+    if (joint_.size() > most) return all + least_rise;
+    delta deepest = 0;
+    count((std::size_t{8} << joint_.size()) * reached_.size());
+    for (std::size_t chosen = 1; chosen < std::size_t{1} << joint_.size(); ++chosen) {
+      std::copy(reached_.begin(), reached_.end(), joined_.begin());
+      delta fall = 0;
+      for (std::size_t i = 0; i < joint_.size(); ++i)
+        if ((chosen >> i & 1) != 0) {
+          unite_bits(joined_, (*ancestors_)[joint_[i]]);
+          fall += g_.cost[joint_[i]].impact;
+        }
+      deepest = std::min(deepest, fall + impact_of(joined_, reached_));
+    }
+    return deepest;
+  }
+  /// The impacts of the nodes of `set` that have not run in `ran`.
+  delta impact_of(const_bit_row set, const_bit_row ran) const {
+    delta sum = 0;
+    for_each_beyond(ran, set, [&](node_id v) { sum += g_.cost[v].impact; });
+    return sum;
+  }
+
+  void add(const_bit_row state, const entry& e) {
+    const auto [place, fresh] = table_.insert(state);
+    if (fresh) entries_.push_back(e), closed_.push_back(false);
+    if (closed_[place] || (!fresh && entries_[place].cost <= e.cost)) return;
+    entries_[place] = e;
+    open_.push(e.cost, place);
+  }
+
+  /// All nodes: those that each event adds, and the rest. Of those that an event adds, the ones with most room come first, where the
+  /// level is lower.
+  std::vector<node_id> order_to(index_t at) {
+    std::vector<index_t> path;
+    for (index_t i = at; i != none; i = entries_[i].parent) path.push_back(i);
+    std::vector<index_t> position(g_.size());
+    const auto sorted = base::topological_order(g_.preds, g_.succs);
+    for (index_t i = 0; i < sorted.size(); ++i) position[sorted[i]] = i;
+    std::vector<node_id> order, added;
+    bit_set ran(g_.active);
+    const auto append = [&](const_bit_row set) {
+      added.clear();
+      for_each_bit(set, [&](std::size_t v) {
+        if (!ran[v]) added.push_back(static_cast<node_id>(v)), ran.insert(v);
+      });
+      std::sort(added.begin(), added.end(), [&](node_id a, node_id b) { return position[a] < position[b]; });
+      sort_by_tails(g_, added, tails_);
+      order.insert(order.end(), added.begin(), added.end());
+    };
+    tails_.assign(g_.size(), 0);
+    for (std::size_t i = path.size(); i-- > 0;) append(table_[path[i]]);
+    for (node_id v : sorted)
+      if (!g_.is_release(v) && !ran[v]) order.push_back(v);
+    return order;
+  }
+
+  best_first::finding done(delta bound) {
+    return {std::exchange(order_, {}), static_cast<bytes>(std::min(bound, ceiling_))};
+  }
+
+  const schedule_graph& g_;
+  search& context_;
+  std::size_t steps_ = 0;
+  std::optional<bit_matrix> ancestors_;
+  bit_set light_;
+  plain_vector<delta> room_;
+  std::vector<node_id> events_, freed_, joint_;
+  std::vector<index_t> waits_;  // per release, the nodes that it waits for at the state at hand
+  plain_vector<delta> rooms_;
+  downset_table table_;
+  std::vector<entry> entries_, children_;
+  std::vector<bool> closed_;
+  bucket_queue<index_t> open_;
+  plain_vector<bit_word> here_, reached_, joined_;
+  plain_vector<delta> tails_;
+  std::optional<std::vector<node_id>> order_;
+  delta floor_, ceiling_;
+};
+
+}  // namespace detail
+}  // namespace MEMSCHED_ABI
+}  // namespace memsched
