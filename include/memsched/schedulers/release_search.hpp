@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include <memsched/base/adjacency.hpp>
 #include <memsched/base/bitset.hpp>
 #include <memsched/base/bucket_queue.hpp>
 #include <memsched/base/linkage.hpp>
@@ -70,8 +71,13 @@ class release_search {
       for (const credit& c : g.credits[v]) room_[v] -= std::max<delta>(0, c.amount + g.cost[c.release].impact);
       if (g.cost[v].impact >= 0 && room_[v] <= most_light) light_.insert(v);
     }
-    for (node_id v = 0; v < g.size(); ++v)
+    std::vector<std::pair<index_t, node_id>> releases;
+    for (node_id v = 0; v < g.size(); ++v) {
       if (g.is_release(v) ? g.cost[v].impact < 0 : !light_[v]) events_.push_back(v);
+      if (g.is_release(v) && g.cost[v].impact < 0)
+        for (node_id u : g.preds[v]) releases.emplace_back(u, v);
+    }
+    releases_ = adjacency::from_pairs(g.active, releases);
   }
 
   /// As `best_first_search::run`; the order need not keep the peak that was found, which is no more than a bound.
@@ -125,7 +131,7 @@ class release_search {
     node_id event;
   };
 
-  /// Counts steps of about a nanosecond: so many are one unit of work.
+  /// Counts steps of some nanoseconds: so many are one unit of work.
   void count(std::size_t steps) {
     constexpr std::size_t unit = 4096;
     steps_ += steps;
@@ -162,7 +168,7 @@ class release_search {
     for (node_id r = static_cast<node_id>(g_.active); r < g_.size(); ++r)
       waits_[r - g_.active] = static_cast<index_t>(
           std::count_if(g_.preds[r].begin(), g_.preds[r].end(), [&](node_id u) { return !test_bit(here_, u); }));
-    count(g_.preds.items() + events_.size() * (4 + 2 * here_.size()));
+    count(releases_.items() + events_.size() * (4 + 2 * here_.size()));
   }
 
   /// Whether t has not happened and waits for light nodes only.
@@ -192,16 +198,15 @@ class release_search {
     std::size_t steps = 16 + 4 * here_.size();
     for_each_beyond(here_, reached_, [&](node_id v) {
       rise += g_.cost[v].impact;
-      steps += 4 + 2 * g_.succs[v].size();
-      for (node_id r : g_.succs[v]) {
-        if (!g_.is_release(r) || --waits_[r - g_.active] > 0 || g_.cost[r].impact == 0) continue;
-        freed_.push_back(r);
-        rise += g_.cost[r].impact;
-      }
+      steps += 4 + 2 * releases_[v].size();
+      for (node_id r : releases_[v])
+        if (--waits_[r - g_.active] == 0) {
+          freed_.push_back(r);
+          rise += g_.cost[r].impact;
+        }
     });
     for_each_beyond(here_, reached_, [&](node_id v) {
-      for (node_id r : g_.succs[v])
-        if (g_.is_release(r)) ++waits_[r - g_.active];
+      for (node_id r : releases_[v]) ++waits_[r - g_.active];
     });
     count(steps);
     return rise;
@@ -239,7 +244,7 @@ class release_search {
   /// The bytes that u frees with those of `freed_`, less its credits on them.
   delta not_spared(node_id u) const {
     delta sum = 0;
-    for (node_id r : g_.succs[u]) {
+    for (node_id r : releases_[u]) {
       if (std::find(freed_.begin(), freed_.end(), r) == freed_.end()) continue;
       delta left = -g_.cost[r].impact;
       for (const credit& c : g_.credits[u])
@@ -329,6 +334,7 @@ class release_search {
   bit_set light_;
   plain_vector<delta> room_;
   std::vector<node_id> events_, freed_, joint_;
+  adjacency releases_;          // per node, those that wait for it and free memory
   std::vector<index_t> waits_;  // per release, the nodes that it waits for at the state at hand
   plain_vector<delta> rooms_;
   downset_table table_;

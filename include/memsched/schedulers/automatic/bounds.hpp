@@ -193,7 +193,7 @@ struct part_search::releases {
 /// Searches the releases, with fewer light nodes each time that the order that was found takes more than the bound. Ends where its
 /// bound stays further below the best one than that is below the peak.
 inline bool part_search::search_releases() {
-  constexpr std::uint64_t enough = 9 * unit;
+  constexpr std::uint64_t enough = 4 * unit;
   constexpr std::size_t most_nodes = 1024;  // of larger graphs its bound stays behind those of cuts
   if (!releases_) releases_ = std::make_shared<releases>(releases{bounds::fold(g_)});
   releases& r = *releases_;
