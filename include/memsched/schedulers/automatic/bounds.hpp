@@ -184,6 +184,7 @@ inline bytes part_search::next_possible(bytes least) {
 /// A part with nodes folded into those that they feed, and a search of its releases.
 struct part_search::releases {
   bounds::folding form;
+  bool first = true;
   delta most_light = std::numeric_limits<delta>::max();
   std::optional<release_search> search{};
   work_growth growth{};
@@ -200,7 +201,8 @@ inline bool part_search::search_releases() {
   const schedule_graph& h = r.form.graph;
   if (h.size() > most_nodes) return false;
   while (!done()) {
-    if (!r.search) r.search.emplace(h, context_, r.most_light, from(), below());
+    // The first search begins below what is known, so that its bound shows how far it has got.
+    if (!r.search) r.search.emplace(h, context_, r.most_light, std::exchange(r.first, false) ? 0 : from(), below());
     const std::uint64_t before = context_.work();
     const auto found = r.search->run(below());
     const std::uint64_t work = context_.work() - before;
@@ -208,7 +210,7 @@ inline bool part_search::search_releases() {
     if (!found.order) {
       r.work += work;
       again_ = r.growth.expected(static_cast<double>(work), found.bound, below()) < expected_soon;
-      const bool behind = r.work > enough && found.bound + (below() - std::min(below(), bound_)) < bound_;
+      const bool behind = r.work > enough && found.bound + below() < 2 * from();
       const bool more = context_.stopped() && !behind && r.search->bytes_held() <= context_.opts().memory_limit / 4;
       if (!more) r.search.reset();
       return more;
