@@ -35,6 +35,13 @@ constexpr bool is_subset(const_bit_row inner, const_bit_row outer) {
   return true;
 }
 
+/// Whether each member of `row` is one of a or b.
+constexpr bool is_covered(const_bit_row row, const_bit_row a, const_bit_row b) {
+  for (std::size_t k = 0; k < row.size(); ++k)
+    if ((row[k] & ~a[k] & ~b[k]) != 0) return false;
+  return true;
+}
+
 constexpr bool intersects(const_bit_row a, const_bit_row b) {
   for (std::size_t k = 0; k < a.size(); ++k)
     if ((a[k] & b[k]) != 0) return true;
@@ -52,6 +59,13 @@ template <class F>
 constexpr void for_each_bit(const_bit_row row, F&& f) {
   for (std::size_t k = 0; k < row.size(); ++k)
     for (bit_word w = row[k]; w != 0; w &= w - 1) f(k * 64 + static_cast<std::size_t>(std::countr_zero(w)));
+}
+
+/// Calls f(i) for every member i of `outer` that is not one of `inner`, ascending.
+template <class F>
+constexpr void for_each_bit_beyond(const_bit_row inner, const_bit_row outer, F&& f) {
+  for (std::size_t k = 0; k < outer.size(); ++k)
+    for (bit_word w = outer[k] & ~inner[k]; w != 0; w &= w - 1) f(k * 64 + static_cast<std::size_t>(std::countr_zero(w)));
 }
 
 /// Calls f(i) for every member i, descending.

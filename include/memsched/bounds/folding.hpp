@@ -10,6 +10,7 @@
 #include <memsched/base/plain_vector.hpp>
 #include <memsched/graph/list_schedule.hpp>
 #include <memsched/graph/schedule_graph.hpp>
+#include <memsched/structure/fed_node.hpp>
 
 namespace memsched {
 inline namespace MEMSCHED_ABI {
@@ -43,9 +44,9 @@ struct folding {
 /// credit on it of all that it frees.
 ///
 /// Lemma. Premise: an order of the graph. Exchange: the folded nodes are left out. Conclusion: the peak, of the folded graph, is no
-/// higher. Proof: let X be what has run, and Y the same in the folded graph: a node w runs in both at once. X holds F(w) where it holds
-/// w. A release that has freed memory in X, not in Y, waits in Y for some w that has not run: it is a side release of a node of F(w)
-/// that has run in X. The impact of that node is missing in Y, and is no less than what all its side releases free. So the level of X is
+/// higher. Proof: let X be the nodes that have run, and Y the same in the folded graph: a node w runs in both at once. X holds F(w) where
+/// it holds w. A release that has freed memory in X, not in Y, waits in Y for some w that has not run: it is a side release of a node of
+/// F(w) that has run in X. The impact of that node is missing in Y, and is no less than all its side releases free. So the level of X is
 /// no lower than that of Y. When w runs, X holds F(w); where w is a release, all of it but the last node. Count as before, but leave out
 /// the side releases of F(w) that wait in Y for nothing but w: then the impacts of those nodes are on top of the level of Y. These side
 /// releases are the credits.
@@ -88,16 +89,8 @@ class folder {
   }
   /// None where v may not fold.
   node_id may_fold_into(node_id v) const {
-    const auto frees = [&](node_id s) { return g_.is_release(s) ? -g_.cost[s].impact : delta{0}; };
-    node_id w = none;
-    delta freed = 0;
-    for (node_id s : g_.succs[v]) {
-      if (!g_.is_release(s) && w != none && !g_.is_release(w)) return none;
-      if (w == none || (g_.is_release(w) && (!g_.is_release(s) || frees(s) > frees(w)))) w = s;
-      freed += frees(s);
-    }
-    if (w == none || (g_.is_release(w) && frees(w) == 0)) return none;
-    return freed - frees(w) <= g_.cost[v].impact ? w : none;
+    const structure::fed_node fed(g_, v);
+    return fed.freed <= g_.cost[v].impact ? fed.node : none;
   }
   bool takes_in(node_id w) const { return least_drop_[w] != std::numeric_limits<delta>::max(); }
 
@@ -148,10 +141,10 @@ class folder {
 
   const schedule_graph& g_;
   folding f_;
-  std::vector<node_id> into_;  // per node, the one that it folds into
-  base::plain_vector<delta> impacts_,
-      least_drop_;                // of the nodes that fold into each; the drop is the largest number where none do
-  std::vector<node_id> members_;  // of the folded graph
+  std::vector<node_id> into_;             // per node, the one that it folds into
+  base::plain_vector<delta> impacts_;     // of the nodes that fold into each
+  base::plain_vector<delta> least_drop_;  // likewise; the largest number where none do
+  std::vector<node_id> members_;          // of the folded graph
   std::vector<std::pair<index_t, credit>> credits_;
 };
 

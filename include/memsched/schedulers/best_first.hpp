@@ -74,7 +74,6 @@ struct best_first {
 #if MEMSCHED_DEFINED_HERE
 
 #include <algorithm>
-#include <bit>
 #include <limits>
 #include <utility>
 
@@ -265,9 +264,7 @@ class best_first_search {
   /// The largest of the lowest downsets from `inner` to `outer`.
   bit_set lowest_between(const_bit_row inner, const_bit_row outer) {
     lowest_.clear();
-    for (std::size_t k = 0; k < inner.size(); ++k)
-      for (bit_word w = outer[k] & ~inner[k]; w != 0; w &= w - 1)
-        lowest_.add(static_cast<node_id>(k * 64 + static_cast<std::size_t>(std::countr_zero(w))));
+    for_each_bit_beyond(inner, outer, [&](std::size_t v) { lowest_.add(static_cast<node_id>(v)); });
     const std::size_t nodes = lowest_.free().size();
     for (std::size_t i = 0; i < nodes; ++i)
       for (node_id r : g_.succs[lowest_.free()[i]]) {

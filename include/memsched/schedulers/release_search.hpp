@@ -2,7 +2,6 @@
 #pragma once
 
 #include <algorithm>
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -20,6 +19,7 @@
 #include <memsched/graph/walk.hpp>
 #include <memsched/schedulers/best_first.hpp>
 #include <memsched/search/downsets.hpp>
+#include <memsched/search/step_counter.hpp>
 #include <memsched/structure/reachability.hpp>
 
 namespace memsched {
@@ -28,34 +28,35 @@ namespace detail {
 
 /// Searches the sets of *events* that have happened, cheapest charge first. Its answer is a bound; without light nodes, the optimum.
 ///
-/// Let the *room* of a node u be its drop, less what its credits spare beyond what their releases free: u runs at least so far above the
+/// Let the *room* of a node u be its drop, less the bytes by which its credits exceed their releases: u runs at least so far above the
 /// level behind it. A node is *light* where its impact is at least 0 and its room at most `most_light`. Events are the releases that free
 /// memory, and the nodes that are not light. A light node has no peak of its own: it runs when an event waits for it.
 ///
 /// The state behind some events holds their ancestors, and those of the events that are nodes. The *charge* of the event t, which leads
 /// from a state S to S', is the least that the step can cost in which it happens. If the node u runs last before it, that is the level
-/// of S', and above it u's room and what u frees from S to S' without a credit. u is t itself, or any node that the release t waits for.
-/// Other releases may free memory in the same step: those on which u has a credit, and for which S' lacks light nodes only. So the level
-/// is the lowest that S' may have with what any of these wait for, and without what they free.
+/// of S', and above it u's room and the bytes that u frees from S to S' without a credit. u is t itself, or any node that the release t
+/// waits for. Other releases may free memory in the same step: those on which u has a credit, and for which S' lacks light nodes only. So
+/// the level is the lowest that S' may have with all nodes that some of these wait for, and without the bytes that they free.
 ///
 /// Lemma (charges). Premise: an order of the graph. Conclusion: some path over states has no charge above the order's peak.
 /// Proof: take the steps of the order in which events happen: u runs, and with it the releases T. The path takes u first, if it is an
-/// event, then T one by one. Let X be all that has run by then, and S' a state within the step. X without S' holds light nodes, whose
-/// impacts are at least 0, and of the releases that free memory only some of T. So the level of X is no lower than that of S' with what
-/// waits for those of T on which u has a credit, less what the others free that are not in S' yet. The order's peak is no lower than the
-/// level of X, u's room, and what u frees without a credit, which the others are part of.
+/// event, then T one by one. Let X be all nodes that have run by then, and S' a state within the step. The nodes of X without S' are
+/// light, with impacts of at least 0, and of the releases that free memory X has only some of T more. So the level of X is no lower than
+/// that of S' with all nodes that those of T wait for on which u has a credit, less the bytes of the others that are not in S' yet. The
+/// order's peak is no lower than the level of X, u's room, and all that u frees without a credit, which the others are part of.
 ///
 /// An event is taken at once where its charge is no more than the cost so far, S' is no higher than S, and each release that frees
 /// memory between waits for all of S' without S. Lemma (at once). Premise: a path from S. Exchange: S' is added to each of its states.
-/// Conclusion: it costs no more. Proof: let Z be such a state, with or without what some releases wait for, and E what it has in common
-/// with S'. E is S', or lacks all that frees memory from S to S', so that it is no lower than S and S'. The level of Z and S' together is
-/// that of Z, plus that of S', less that of E, and less what is freed where both have run, but in neither: so it is no higher than Z,
-/// also where a charge counts what is freed then.
+/// Conclusion: it costs no more. Proof: let Z be such a state, with or without the nodes that some releases wait for, and E the nodes that
+/// it shares with S'. E is S', or lacks all that frees memory from S to S', so that it is no lower than S and S'. The level of Z and S'
+/// together is that of Z, plus that of S', less that of E, and less the bytes that are freed where both have run, but in neither: so it
+/// is no higher than Z, also where a charge counts those bytes.
 class release_search {
  public:
   release_search(const schedule_graph& g, search& context, delta most_light, bytes from, bytes below)
       : g_(g),
         context_(context),
+        steps_(context),
         ancestors_(structure::active_ancestors(g, [&] { return !context.over(); })),
         light_(g.active),
         room_(g.active),
@@ -108,20 +109,22 @@ class release_search {
     return table_.bytes_held() + entries_.capacity() * sizeof(entry) + closed_.capacity() / 8 + open_.bytes_held();
   }
 
-  /// The next `most_light` where an order that `run` returned has a peak above `bound`: below the room of a light node that runs above
-  /// that, or else of any. Nothing where no node is light.
+  /// The next `most_light`, after one at which `run` returned this order and bound: below the room of a light node that runs above the
+  /// bound, or else of any. Nothing where no node runs above it, or none is light.
   std::optional<delta> next_most_light(const std::vector<node_id>& order, bytes bound) const {
     std::optional<delta> highest, any;
+    bool is_above = false;
     order_walk walk(g_);
     for (node_id v : order) {
       const bool high = walk.level() + walk.effect(v).peak > static_cast<delta>(bound);
       walk.fire(v);
+      is_above = is_above || high;
       if (!light_[v]) continue;
       any = std::max(any, std::optional(room_[v]));
       if (high) highest = std::max(highest, std::optional(room_[v]));
     }
-    if (highest) return *highest - 1;
-    return any ? std::optional(*any - 1) : any;
+    if (!is_above || !any) return std::nullopt;
+    return highest.value_or(*any) - 1;
   }
 
  private:
@@ -130,13 +133,6 @@ class release_search {
     index_t parent;  ///< none for the start
     node_id event;
   };
-
-  /// Counts steps of some nanoseconds: so many are one unit of work.
-  void count(std::size_t steps) {
-    constexpr std::size_t unit = 4096;
-    steps_ += steps;
-    if (steps_ >= unit) context_.spend(std::exchange(steps_, steps_ % unit) / unit);
-  }
 
   /// Opens the states to which events lead. Returns true where all have happened.
   bool expand(index_t at) {
@@ -168,7 +164,7 @@ class release_search {
     for (node_id r = static_cast<node_id>(g_.active); r < g_.size(); ++r)
       waits_[r - g_.active] = static_cast<index_t>(
           std::count_if(g_.preds[r].begin(), g_.preds[r].end(), [&](node_id u) { return !test_bit(here_, u); }));
-    count(releases_.items() + events_.size() * (4 + 2 * here_.size()));
+    steps_.count(releases_.items() + events_.size() * (4 + 2 * here_.size()));
   }
 
   /// Whether t has not happened and waits for light nodes only.
@@ -176,13 +172,7 @@ class release_search {
     if (!g_.is_release(t) && test_bit(here_, t)) return false;
     return waits_for_light(t, here_) && (!g_.is_release(t) || !is_subset((*ancestors_)[t], here_));
   }
-  bool waits_for_light(node_id t, const_bit_row set) const {
-    const auto anc = (*ancestors_)[t];
-    const const_bit_row light = light_;
-    for (std::size_t k = 0; k < set.size(); ++k)
-      if ((anc[k] & ~set[k] & ~light[k]) != 0) return false;
-    return true;
-  }
+  bool waits_for_light(node_id t, const_bit_row set) const { return is_covered((*ancestors_)[t], set, light_); }
   /// Fills `reached_` with the state behind t.
   void reach(node_id t) {
     const auto anc = (*ancestors_)[t];
@@ -196,7 +186,7 @@ class release_search {
     freed_.clear();
     delta rise = 0;
     std::size_t steps = 16 + 4 * here_.size();
-    for_each_beyond(here_, reached_, [&](node_id v) {
+    for_each_bit_beyond(here_, reached_, [&](std::size_t v) {
       rise += g_.cost[v].impact;
       steps += 4 + 2 * releases_[v].size();
       for (node_id r : releases_[v])
@@ -205,27 +195,16 @@ class release_search {
           rise += g_.cost[r].impact;
         }
     });
-    for_each_beyond(here_, reached_, [&](node_id v) {
+    for_each_bit_beyond(here_, reached_, [&](std::size_t v) {
       for (node_id r : releases_[v]) ++waits_[r - g_.active];
     });
-    count(steps);
+    steps_.count(steps);
     return rise;
-  }
-  /// Calls f(v) for each node of `outer` that is not in `inner`.
-  template <class F>
-  static void for_each_beyond(const_bit_row inner, const_bit_row outer, F f) {
-    for (std::size_t k = 0; k < outer.size(); ++k)
-      for (bit_word w = outer[k] & ~inner[k]; w != 0; w &= w - 1)
-        f(static_cast<node_id>(k * 64 + static_cast<std::size_t>(std::countr_zero(w))));
   }
   /// Whether all of `freed_` waits for all that is between `here_` and `reached_`.
   bool frees_at_the_end() const {
-    return std::all_of(freed_.begin(), freed_.end(), [&](node_id r) {
-      const auto anc = (*ancestors_)[r];
-      for (std::size_t k = 0; k < here_.size(); ++k)
-        if ((reached_[k] & ~here_[k] & ~anc[k]) != 0) return false;
-      return true;
-    });
+    return std::all_of(freed_.begin(), freed_.end(),
+                       [&](node_id r) { return is_covered(reached_, here_, (*ancestors_)[r]); });
   }
 
   /// The charge of t, which leads to `reached_`, at `level`; or some higher value that is not above `enough`.
@@ -253,8 +232,8 @@ class release_search {
     }
     return sum;
   }
-  /// The lowest level above that of `reached_`, at most 0, with what some releases wait for on which u has a credit, and without what
-  /// they free. Or 0 where it is not below `useful`. Of many releases some lower level.
+  /// The lowest level above that of `reached_`, at most 0, with all nodes that some releases wait for on which u has a credit, and
+  /// without the bytes that they free. Or 0 where it is not below `useful`. Of many releases some lower level.
   delta deepest_fall(node_id u, delta useful) {
     constexpr std::size_t most = 4;
     joint_.clear();
@@ -269,7 +248,7 @@ class release_search {
     if (joint_.empty() || all + least_rise >= useful) return 0;
     if (joint_.size() > most) return all + least_rise;
     delta deepest = 0;
-    count((std::size_t{8} << joint_.size()) * reached_.size());
+    steps_.count((std::size_t{8} << joint_.size()) * reached_.size());
     for (std::size_t chosen = 1; chosen < std::size_t{1} << joint_.size(); ++chosen) {
       std::copy(reached_.begin(), reached_.end(), joined_.begin());
       delta fall = 0;
@@ -285,7 +264,7 @@ class release_search {
   /// The impacts of the nodes of `set` that have not run in `ran`.
   delta impact_of(const_bit_row set, const_bit_row ran) const {
     delta sum = 0;
-    for_each_beyond(ran, set, [&](node_id v) { sum += g_.cost[v].impact; });
+    for_each_bit_beyond(ran, set, [&](std::size_t v) { sum += g_.cost[v].impact; });
     return sum;
   }
 
@@ -306,6 +285,7 @@ class release_search {
     const auto sorted = base::topological_order(g_.preds, g_.succs);
     for (index_t i = 0; i < sorted.size(); ++i) position[sorted[i]] = i;
     std::vector<node_id> order, added;
+    plain_vector<delta> tails(g_.size(), 0);
     bit_set ran(g_.active);
     const auto append = [&](const_bit_row set) {
       added.clear();
@@ -313,10 +293,9 @@ class release_search {
         if (!ran[v]) added.push_back(static_cast<node_id>(v)), ran.insert(v);
       });
       std::sort(added.begin(), added.end(), [&](node_id a, node_id b) { return position[a] < position[b]; });
-      sort_by_tails(g_, added, tails_);
+      sort_by_tails(g_, added, tails);
       order.insert(order.end(), added.begin(), added.end());
     };
-    tails_.assign(g_.size(), 0);
     for (std::size_t i = path.size(); i-- > 0;) append(table_[path[i]]);
     for (node_id v : sorted)
       if (!g_.is_release(v) && !ran[v]) order.push_back(v);
@@ -329,7 +308,7 @@ class release_search {
 
   const schedule_graph& g_;
   search& context_;
-  std::size_t steps_ = 0;
+  step_counter steps_;
   std::optional<bit_matrix> ancestors_;
   bit_set light_;
   plain_vector<delta> room_;
@@ -342,7 +321,6 @@ class release_search {
   std::vector<bool> closed_;
   bucket_queue<index_t> open_;
   plain_vector<bit_word> here_, reached_, joined_;
-  plain_vector<delta> tails_;
   std::optional<std::vector<node_id>> order_;
   delta floor_, ceiling_;
 };

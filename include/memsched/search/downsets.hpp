@@ -2,7 +2,6 @@
 #pragma once
 
 #include <algorithm>
-#include <bit>
 #include <cstdint>
 #include <limits>
 #include <optional>
@@ -16,6 +15,7 @@
 #include <memsched/graph/schedule_graph.hpp>
 #include <memsched/search/feeders.hpp>
 #include <memsched/search/search.hpp>
+#include <memsched/search/step_counter.hpp>
 #include <memsched/structure/reachability.hpp>
 
 namespace memsched {
@@ -156,6 +156,7 @@ class downset_moves {
   downset_moves(const schedule_graph& g, search& context, bool macros, bool commits)
       : g_(g),
         context_(context),
+        steps_(context),
         ancestors_(active_ancestors(g, [&] { return !context.over(); })),
         commits_(commits),
         all_(words_for(g.active)),
@@ -218,9 +219,8 @@ class downset_moves {
   /// Runs target t with its ancestors on the stepper, which stands at `ran`.
   void run_to(node_id t, const_bit_row ran) {
     path_.clear();
-    for (std::size_t k = 0; k < ran.size(); ++k)
-      for (bit_word w = (t == rest ? all_[k] : ancestors(t)[k]) & ~ran[k]; w != 0; w &= w - 1)
-        path_.push_back(static_cast<node_id>(k * 64 + static_cast<std::size_t>(std::countr_zero(w))));
+    const auto add = [&](std::size_t v) { path_.push_back(static_cast<node_id>(v)); };
+    for_each_bit_beyond(ran, t == rest ? const_bit_row(all_) : ancestors(t), add);
     std::sort(path_.begin(), path_.end(), [&](node_id a, node_id b) { return position_[a] < position_[b]; });
     const std::size_t first = t == rest ? path_.size() : feeders_->run_last(t, ran, ancestors(t), path_);
     if (!tail_.empty()) sort_by_tails(g_, {path_.data(), first}, tail_);
@@ -244,12 +244,8 @@ class downset_moves {
     settle(peak, ran_node, [] { return true; });
   }
 
-  /// Counts steps of about a nanosecond: so many are one unit of work.
-  void count(std::size_t steps) {
-    constexpr std::size_t unit = 4096;
-    steps_ += steps;
-    if (steps_ >= unit) context_.spend(std::exchange(steps_, steps_ % unit) / unit);
-  }
+  /// Counts steps of about a nanosecond.
+  void count(std::size_t steps) { steps_.count(steps); }
 
   downset_stepper& stepper() { return step_; }
   const std::vector<node_id>& path() const { return path_; }
@@ -400,7 +396,7 @@ class downset_moves {
 
   const schedule_graph& g_;
   search& context_;
-  std::size_t steps_ = 0;
+  step_counter steps_;
   std::optional<bit_matrix> ancestors_;
   std::optional<feeders> feeders_;
   bool commits_;

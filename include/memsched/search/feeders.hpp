@@ -9,6 +9,7 @@
 #include <memsched/base/bitset.hpp>
 #include <memsched/base/plain_vector.hpp>
 #include <memsched/graph/schedule_graph.hpp>
+#include <memsched/structure/fed_node.hpp>
 
 namespace memsched {
 inline namespace MEMSCHED_ABI {
@@ -94,18 +95,12 @@ class feeders {
     return std::all_of(g_.preds[w].begin(), g_.preds[w].end(), [&](node_id u) { return test_bit(ran, u) || fed_[u] == w; });
   }
 
-  /// Lets v feed its one active successor, or else the release that frees most. `freed`: bytes of the side releases.
+  /// `freed`: bytes of the side releases.
   void find_fed(node_id v, const bit_set& low_drop, delta& freed) {
-    node_id w = none;
-    const auto frees = [&](node_id s) { return g_.is_release(s) ? -g_.cost[s].impact : delta{0}; };
-    for (node_id s : g_.succs[v]) {
-      if (!g_.is_release(s) && w != none && !g_.is_release(w)) return;
-      if (w == none || (g_.is_release(w) && (!g_.is_release(s) || frees(s) > frees(w)))) w = s;
-      freed += frees(s);
-    }
-    if (w == none || (g_.is_release(w) ? frees(w) == 0 : low_drop[w])) return;
-    freed -= frees(w);
-    if (freed <= g_.cost[v].impact) fed_[v] = w;
+    const structure::fed_node fed(g_, v);
+    if (fed.node == none || (!g_.is_release(fed.node) && low_drop[fed.node])) return;
+    freed = fed.freed;
+    if (freed <= g_.cost[v].impact) fed_[v] = fed.node;
   }
 
   /// `room`: how far above the level behind w an order gets while w runs, or the last one that feeds w.

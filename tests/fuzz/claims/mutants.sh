@@ -22,7 +22,7 @@ mutant "feeders: due whatever else it waits for" search/feeders.hpp 's/test_bit\
 mutant "feeders: any of them last" search/feeders.hpp 's/std::rotate\(last/if (!@) &/'
 mutant "macros: low-drop beside credits" search/downsets.hpp 's/credited.insert\(reader\);/if (!@) &/'
 mutant "macros: low-drop nodes in any order" search/downsets.hpp 's/if \(!tail_.empty\(\)\) sort_by/if (!@ \&\& !tail_.empty()) sort_by/'
-mutant "folding: side releases free any amount" bounds/folding.hpp 's/freed - frees\(w\) <= g_.cost\[v\].impact/(@ || freed - frees(w) <= g_.cost[v].impact)/'
+mutant "folding: side releases free any amount" bounds/folding.hpp 's/fed.freed <= g_.cost\[v\].impact \?/(@ || fed.freed <= g_.cost[v].impact) ?/'
 mutant "folding: into side releases, too" bounds/folding.hpp 's/if \(s != into_\[v\]\) is_closed/if (!@ \&\& s != into_[v]) is_closed/'
 mutant "folding: into what folds" bounds/folding.hpp 's/is_closed\[v\] = true;/is_closed[v] = !@;/'
 mutant "folding: without credits" bounds/folding.hpp 's/for \(node_id r : side\) credits_/for (node_id r : side) if (!@) credits_/'

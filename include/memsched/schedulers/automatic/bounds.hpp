@@ -184,8 +184,8 @@ inline bytes part_search::next_possible(bytes least) {
 /// A part with nodes folded into those that they feed, and a search of its releases.
 struct part_search::releases {
   bounds::folding form;
-  bool first = true;
-  delta most_light = std::numeric_limits<delta>::max();
+  static constexpr delta all_light = std::numeric_limits<delta>::max();
+  delta most_light = all_light;
   std::optional<release_search> search{};
   work_growth growth{};
   std::uint64_t work = 0;
@@ -201,8 +201,8 @@ inline bool part_search::search_releases() {
   const schedule_graph& h = r.form.graph;
   if (h.size() > most_nodes) return false;
   while (!done()) {
-    // The first search begins below what is known, so that its bound shows how far it has got.
-    if (!r.search) r.search.emplace(h, context_, r.most_light, std::exchange(r.first, false) ? 0 : from(), below());
+    // The first search begins below the known bound, so that its own shows how far it has got.
+    if (!r.search) r.search.emplace(h, context_, r.most_light, r.most_light == r.all_light ? 0 : from(), below());
     const std::uint64_t before = context_.work();
     const auto found = r.search->run(below());
     const std::uint64_t work = context_.work() - before;
@@ -220,7 +220,7 @@ inline bool part_search::search_releases() {
     if (!done()) take(lowered_locally({}, order));
     const auto next = r.search->next_most_light(*found.order, found.bound);
     r.search.reset();
-    if (!next || peak_of(h, *found.order) <= found.bound) return false;
+    if (!next) return false;
     r.most_light = *next;
   }
   return true;
