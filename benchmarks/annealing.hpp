@@ -24,7 +24,7 @@ class search {
  public:
   search(const problem& p, std::vector<op_id> order, std::uint64_t seed)
       : p_(p),
-        succs_(transpose(p.predecessors(), p.ops().size())),
+        succs_(base::transpose(p.predecessors(), p.ops().size())),
         order_(std::move(order)),
         at_(order_.size()),
         random_(seed) {

@@ -102,7 +102,7 @@ memsched::result<std::string> with_certificate(const nlohmann::ordered_json& res
     return binary;
   };
   const bytes rest = text_of({}).size();  // what the file holds beside the certificate
-  memsched::certificate_limits most;
+  memsched::options::certificate_limits most;
   if (r.certificate_limit != memsched::no_limit) most.size = r.certificate_limit - std::min(rest, r.certificate_limit);
   const auto c = memsched::certify(g, s.order, s.lower_bound, go_on, most);
   std::string why, text = text_of(c);

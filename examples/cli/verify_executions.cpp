@@ -121,7 +121,7 @@ memsched::result<memsched::recompute_proof> read_cost_proof(const json& result, 
 
 memsched::problem without_reruns(const memsched::problem& p) {
   memsched::problem_draft d = p.draft();
-  for (memsched::operator_data& op : d.operators) op.pure = false;
+  for (memsched::problem_draft::operator_data& op : d.operators) op.pure = false;
   return memsched::make_problem(std::move(d)).value();
 }
 

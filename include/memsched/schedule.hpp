@@ -76,7 +76,7 @@ MEMSCHED_FUNCTION schedule_result<op_id> run_policy(const problem& p, inner_sche
 template <scheduler S>
 schedule_result<op_id> schedule_problem(const problem& p, const S& policy, const options& o) {
   const auto checked_policy = [&policy](const schedule_graph& g, search& context) { return checked(policy, g, context); };
-  return run_policy(p, checked_policy, base::type_name<S>(), baseline<S>, o);
+  return run_policy(p, checked_policy, base::type_name<S>(), detail::baseline<S>, o);
 }
 
 }  // namespace detail

@@ -119,7 +119,7 @@ TEST_CASE("buffers with a fault are errors, not guesses") {
   REQUIRE(error({{.upper = 2, .size = 4, .offset = 0},
                  {.lower = 3, .upper = 4, .size = 4},
                  {.upper = 1, .size = 1, .offset = 3}}) == "buffers 0 and 2 meet and are fixed across each other");
-  REQUIRE(error({{.upper = 1, .size = max_total}, {.upper = 1, .size = 1}}).find("above 2^61") != std::string::npos);
+  REQUIRE(error({{.upper = 1, .size = base::max_total}, {.upper = 1, .size = 1}}).find("above 2^61") != std::string::npos);
   REQUIRE(error({{.upper = 4, .size = 5, .drops = {{1, 5}}}}) == "buffer 0 has a drop that does not lessen its size");
   REQUIRE(error({{.upper = 4, .size = 5, .drops = {{4, 2}}}}) ==
           "buffer 0 drops its size outside its lifetime, or too early");

@@ -263,7 +263,7 @@ TEST_CASE("no policy moves less than the bounds") {
     s.max_inputs = 1 + r.below(3);
     problem_draft d = seed % 8 == 0 ? leaves_in_place(r) : support::random_draft(seed, s);
     if (r.chance(60))
-      for (operator_data& op : d.operators) op.workspace = 0;
+      for (problem_draft::operator_data& op : d.operators) op.workspace = 0;
     const problem p = make_problem(std::move(d)).value();
     options o;
     o.default_firing = r.chance(40) ? firing::cbp : firing::pbc;

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "support/random_order.hpp"
+#include "support/seeds.hpp"
 #include "support/small_graphs.hpp"
 
 using namespace memsched;
@@ -36,7 +37,7 @@ TEST_CASE("no bound exceeds the optimum") {
         highest = std::max(highest, cut.at(v));
       }
       REQUIRE(bounds::best_cut_bound(
-                  g, topological_order(g), g.base, [] { return true; }, no_limit)
+                  g, g.topological_order(), g.base, [] { return true; }, no_limit)
                   .bound == highest);
     }
 }
@@ -51,7 +52,7 @@ TEST_CASE("threads that share cuts find what one finds, and ask as often") {
         const auto run = [&](base::crew* c) {
           int asked = 0;
           const auto go_on = [&] { return ++asked <= limit; };
-          const bounds::node_bound b = bounds::best_cut_bound(g, topological_order(g), g.base, go_on, patience, {c, never});
+          const bounds::node_bound b = bounds::best_cut_bound(g, g.topological_order(), g.base, go_on, patience, {c, never});
           return std::tuple(b.bound, b.v, asked);
         };
         INFO("seed " << seed << ", patience " << patience << ", limit " << limit);
@@ -80,7 +81,7 @@ delta least_by_sets(const schedule_graph& g, std::uint32_t layer, bool first) {
     for (node_id r = 0; legal && r < g.active; ++r) {
       if (!(waiting >> r & 1) || !within(g.preds[r], set)) continue;
       delta gain = 0;
-      for (const credit& c : g.credits[r])
+      for (const auto& c : g.credits[r])
         if (within(g.preds[c.release], set | std::uint32_t{1} << r)) gain += c.amount;
       least = std::min(least, level + g.cost[r].peak - gain);
     }
@@ -115,7 +116,7 @@ TEST_CASE("a layer bounds as the lowest sets do in which its first or its last m
         if (tight > 0) REQUIRE(bound(tight - 1) == tight);
       }
       for (const bytes start : {bytes{0}, optimum / 2})
-        REQUIRE(bounds::best_layer_bound(g, topological_order(g), start, go_on).bound <= optimum);
+        REQUIRE(bounds::best_layer_bound(g, g.topological_order(), start, go_on).bound <= optimum);
     }
 }
 
@@ -172,7 +173,7 @@ TEST_CASE("every order within a peak keeps the edges that probing and shaving de
 
 TEST_CASE("probing without reuse of sets finds as much, with more cuts") {
   std::size_t with_reuse = 0, without = 0;
-  for (std::uint64_t seed = 0; seed < 300; ++seed) {
+  for (std::uint64_t seed = 0; seed < support::seeds(300); ++seed) {
     const schedule_graph g = make_schedule_graph(support::random_problem(seed, {.operators = 12}));
     search context(options{});
     const bytes optimum = exhaustive{}(g, context).lower_bound;
@@ -271,9 +272,9 @@ namespace {
 schedule_graph in_other_units(schedule_graph g) {
   g.base *= 6;
   for (node_cost& c : g.cost) c.peak *= 6, c.impact *= 6;
-  list_of<credit> credits;
+  list_of<schedule_graph::credit> credits;
   for (node_id v = 0; v < g.size(); ++v) {
-    for (const credit& c : g.credits[v]) credits.push({c.release, 4 * c.amount});
+    for (const auto& c : g.credits[v]) credits.push({c.release, 4 * c.amount});
     credits.close();
   }
   g.credits = std::move(credits);
@@ -284,7 +285,7 @@ schedule_graph in_other_units(schedule_graph g) {
 
 TEST_CASE("every peak is on the grid of peaks, and none is between a bound and the next possible peak") {
   int with_credits = 0;
-  for (std::uint64_t seed = 0; seed < 300; ++seed)
+  for (std::uint64_t seed = 0; seed < support::seeds(300); ++seed)
     for (const options& o : models()) {
       const problem p = support::random_problem(seed, {.operators = 12, .percent_inplace = 60});
       const schedule_graph g = in_other_units(make_schedule_graph(p, o.model()));

@@ -5,11 +5,12 @@
 #include <memsched/graph/schedule_graph.hpp>
 
 #include "support/random_problem.hpp"
+#include "support/seeds.hpp"
 
 using namespace memsched;
 
 TEST_CASE("with all nodes free, no set of nodes that can have run adds less") {
-  for (std::uint64_t seed = 0; seed < 500; ++seed)
+  for (std::uint64_t seed = 0; seed < support::seeds(500); ++seed)
     for (const memory_model& model : {memory_model{}, memory_model{.default_firing = firing::cbp}}) {
       INFO("seed " << seed);
       const schedule_graph g = make_schedule_graph(support::random_problem(seed, {.operators = 8}), model);
@@ -38,7 +39,7 @@ TEST_CASE("with all nodes free, no set of nodes that can have run adds less") {
 
 TEST_CASE("a node's credits count where all that their release waits for may have run") {
   std::size_t gained = 0;
-  for (std::uint64_t seed = 0; seed < 800; ++seed) {
+  for (std::uint64_t seed = 0; seed < support::seeds(800); ++seed) {
     INFO("seed " << seed);
     const problem p = support::random_problem(seed, {.operators = 7, .percent_inplace = 90});
     const schedule_graph g = make_schedule_graph(p);
@@ -76,7 +77,7 @@ TEST_CASE("a node's credits count where all that their release waits for may hav
             sum += g.cost[u].impact;
             closed = closed && std::all_of(g.preds[u].begin(), g.preds[u].end(), ran);
           }
-        for (const credit& c : g.credits[v]) {
+        for (const auto& c : g.credits[v]) {
           const auto readers = g.preds[c.release];
           if (std::all_of(readers.begin(), readers.end(), ran)) sum -= c.amount, any = any || closed;
         }

@@ -177,13 +177,13 @@ TEST_CASE("a layer drawn at random proves what its bound is, which no order is b
 TEST_CASE("windows bound the whole, whatever stretch of whatever order they are") {
   support::random r(5);
   std::size_t windows = 0, tight = 0, changed = 0, refused = 0;
-  for (std::uint64_t seed = 0; seed < 1500; ++seed) {
+  for (std::uint64_t seed = 0; seed < support::seeds(1500); ++seed) {
     INFO("seed " << seed);
     const problem p = support::random_problem(seed, {.operators = 12});
     for (const memory_model& model : models) {
       const schedule_graph g = make_schedule_graph(p, model);
       const bytes best = optimum(g);
-      const structure::order_line line(g, r.chance(50) ? good_order(g) : topological_order(g));
+      const structure::order_line line(g, r.chance(50) ? good_order(g) : g.topological_order());
       const base::backbone bone(g.preds, g.succs, line.nodes(0, line.size()));
       const bounds::live_index live(line);
       const std::size_t a = line.legal_from(r.below(6)), b = line.legal_from(a + 3 + r.below(8));
@@ -314,7 +314,7 @@ TEST_CASE("reductions that the checker allows, in any order, keep the smallest p
 }
 
 TEST_CASE("a peak is the next possible one from itself on, and none is passed over") {
-  for (std::uint64_t seed = 0; seed < 500; ++seed)
+  for (std::uint64_t seed = 0; seed < support::seeds(500); ++seed)
     for (const memory_model& model : models) {
       const schedule_graph g = make_schedule_graph(support::random_problem(seed, {.operators = 12, .max_size = 200}), model);
       const options o;

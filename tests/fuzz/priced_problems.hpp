@@ -38,7 +38,7 @@ inline std::vector<priced_problem> priced_problems() {
   for (std::uint64_t seed = 0; all.size() < 8; ++seed) {
     memsched::problem_draft d = support::random_draft(seed, {.operators = 7});
     support::random r(seed + 1);
-    for (memsched::operator_data& op : d.operators) op.cost = (all.size() < 4 ? 1 : 5) + r.below(4) * 5;
+    for (memsched::problem_draft::operator_data& op : d.operators) op.cost = (all.size() < 4 ? 1 : 5) + r.below(4) * 5;
     if (auto p = memsched::make_problem(std::move(d))) add(std::move(*p));
   }
   for (std::uint64_t seed = 0; all.size() < 16; ++seed) {

@@ -136,7 +136,7 @@ TEST_CASE("an operator that reads its own output") {
 
 TEST_CASE("sizes that overflow, at the limit and past it") {
   problem_builder b;
-  b.input(max_total, "all");
+  b.input(base::max_total, "all");
   REQUIRE(b.build());
   SECTION("tensors") {
     b.input(1, "more");

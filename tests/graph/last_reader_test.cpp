@@ -9,14 +9,15 @@
 #include <memsched/graph/last_reader.hpp>
 
 #include "support/random_problem.hpp"
+#include "support/seeds.hpp"
 
 using namespace memsched;
 
 TEST_CASE("the reader that always runs last is the one that all others come before, however operators are numbered") {
   int found = 0, none_last = 0;
-  for (std::uint64_t seed = 0; seed < 500; ++seed) {
+  for (std::uint64_t seed = 0; seed < support::seeds(500); ++seed) {
     const problem p = support::random_problem(seed, {.operators = 14, .max_inputs = 4});
-    const adjacency succs = transpose(p.predecessors(), p.ops().size());
+    const adjacency succs = base::transpose(p.predecessors(), p.ops().size());
     std::vector<std::vector<bool>> before(p.ops().size(), std::vector<bool>(p.ops().size(), false));
     for (const op_id op : base::topological_order(p.predecessors(), succs))
       for (const op_id b : p.predecessors(op)) {
@@ -48,7 +49,7 @@ TEST_CASE("the reader that always runs last is the one that all others come befo
 }
 
 TEST_CASE("a part of a schedule graph has its nodes' edges, costs and scopes, and leaves the scratch as it was") {
-  for (std::uint64_t seed = 0; seed < 200; ++seed) {
+  for (std::uint64_t seed = 0; seed < support::seeds(200); ++seed) {
     schedule_graph g = make_schedule_graph(support::random_problem(seed, {.operators = 12, .percent_inplace = 50}));
     for (node_id v = 0; v < g.active; ++v) g.scope.push_back(v % 3);
     support::random r(seed);

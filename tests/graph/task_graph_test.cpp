@@ -6,6 +6,7 @@
 #include <memsched/schedulers/as_given.hpp>
 
 #include "support/random_graph.hpp"
+#include "support/seeds.hpp"
 
 using namespace memsched;
 
@@ -32,7 +33,7 @@ problem as_problem(const task_graph& t) {
 }  // namespace
 
 TEST_CASE("a task graph costs what its operators and tensors cost") {
-  for (std::uint64_t seed = 0; seed < 300; ++seed)
+  for (std::uint64_t seed = 0; seed < support::seeds(300); ++seed)
     for (firing rule : {firing::pbc, firing::cbp}) {
       const task_graph t = support::random_series_parallel(seed, 1 + static_cast<std::uint32_t>(seed % 20));
       const schedule_graph g = make_schedule_graph(t, rule).value();
@@ -47,7 +48,7 @@ TEST_CASE("a task graph costs what its operators and tensors cost") {
 }
 
 TEST_CASE("a reversed order of the mirror image has the same peak") {
-  for (std::uint64_t seed = 0; seed < 500; ++seed) {
+  for (std::uint64_t seed = 0; seed < support::seeds(500); ++seed) {
     const schedule_graph g = make_schedule_graph(support::random_costs(seed, 12)).value();
     const options o;
     search context(o);
@@ -68,9 +69,9 @@ TEST_CASE("what is wrong with costs and edges") {
   REQUIRE(error_of({{{-1, -2}}, {}}) == "node 0 has a negative peak (-1)");
   REQUIRE(error_of({{{1, 1}, {1, 2}}, {}}) == "node 1 has an impact (2) above its peak (1)");
   REQUIRE(error_of({{{std::numeric_limits<delta>::max(), 0}}, {}}) == "node 0 has a cost of more than 2^61 bytes");
-  const delta large = static_cast<delta>(max_total / 2);
+  const delta large = static_cast<delta>(base::max_total / 2);
   REQUIRE(error_of({{{large, 0}, {large, 0}, {1, 0}}, {}}) == "costs up to node 2 sum to more than 2^61 bytes");
-  REQUIRE(error_of({{}, {}, max_total + 1}) == "the level at the start is more than 2^61 bytes");
+  REQUIRE(error_of({{}, {}, base::max_total + 1}) == "the level at the start is more than 2^61 bytes");
   REQUIRE(error_of({{{2, 2}, {0, -5}}, {}, 1}) ==
           "every order ends with negative memory: the impacts sum to 2 bytes less than the start has");
   REQUIRE(error_of({{{2, 2}, {0, -1}}, {}, 0, 3}) == "the impacts leave 1 bytes, and the outputs are declared with 3");
@@ -83,7 +84,7 @@ TEST_CASE("what is wrong with tasks and channels") {
     REQUIRE_FALSE(unknown);
     REQUIRE(unknown.error().message == "a channel names task 2, and there are 2");
   }
-  const auto large = make_schedule_graph(task_graph{2, {{0, 1, max_total}, {0, 1, 1}}});
+  const auto large = make_schedule_graph(task_graph{2, {{0, 1, base::max_total}, {0, 1, 1}}});
   REQUIRE_FALSE(large);
   REQUIRE(large.error().code == error_code::overflow);
 }

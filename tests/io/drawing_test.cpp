@@ -73,7 +73,7 @@ TEST_CASE("ticks are round, in one unit, and lie within the range") {
   CHECK(texts(round_ticks(0, 0, true)) == "0 bytes");
   CHECK(texts(round_ticks(0, 98765, false)) == "0, 20000, 40000, 60000, 80000");
   CHECK(texts(round_ticks(1000 * 1024, 1020 * 1024, true)) == "1000 KiB, 1005 KiB, 1010 KiB, 1015 KiB, 1020 KiB");
-  for (const bytes most : {bytes{3}, bytes{1023}, bytes{1024}, bytes{1} << 40, max_total})
+  for (const bytes most : {bytes{3}, bytes{1023}, bytes{1024}, bytes{1} << 40, base::max_total})
     for (const tick& t : round_ticks(most / 3, most, true)) {
       CHECK(t.at >= static_cast<double>(most / 3));
       CHECK(t.at <= static_cast<double>(most) * 1.001);

@@ -9,7 +9,7 @@
 class fingerprint {
  public:
   explicit fingerprint(const memsched::problem_draft& graph) {
-    for (const memsched::tensor_data& t : graph.tensors) add(t.size);
+    for (const memsched::problem_draft::tensor_data& t : graph.tensors) add(t.size);
     for (std::size_t op = 0; op < graph.operators.size(); ++op) {
       add_all(graph.reads[op]);
       add_all(graph.writes[op]);

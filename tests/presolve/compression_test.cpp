@@ -18,6 +18,7 @@
 #include <memsched/schedulers/exhaustive.hpp>
 
 #include "support/random_graph.hpp"
+#include "support/seeds.hpp"
 
 using namespace memsched;
 
@@ -71,7 +72,7 @@ bytes optimum_of(const schedule_graph& g) {
 }  // namespace
 
 TEST_CASE("compression keeps the optimum of problems, whatever rules are on") {
-  for (std::uint64_t seed = 0; seed < 1500; ++seed)
+  for (std::uint64_t seed = 0; seed < support::seeds(1500); ++seed)
     for (const options& o : models()) {
       const problem p = support::random_problem(seed, {.operators = 3 + static_cast<std::uint32_t>(seed % 8)});
       const schedule_graph g = make_schedule_graph(p, o.model());
@@ -85,7 +86,7 @@ TEST_CASE("compression keeps the optimum of problems, whatever rules are on") {
 }
 
 TEST_CASE("compression keeps the optimum of graphs with impacts of any sign") {
-  for (std::uint64_t seed = 0; seed < 6000; ++seed) {
+  for (std::uint64_t seed = 0; seed < support::seeds(6000); ++seed) {
     const auto n = 2 + static_cast<std::uint32_t>(seed % 10), percent = 10 + static_cast<std::uint32_t>(seed / 10 % 5) * 10;
     const schedule_graph g =
         make_schedule_graph(support::random_costs(seed, n, percent, 1 + static_cast<std::uint32_t>(seed % 13))).value();
@@ -99,7 +100,7 @@ TEST_CASE("compression keeps the optimum of graphs with impacts of any sign") {
 }
 
 TEST_CASE("compress | best_first is optimal through the front door") {
-  for (std::uint64_t seed = 0; seed < 3000; ++seed)
+  for (std::uint64_t seed = 0; seed < support::seeds(3000); ++seed)
     for (const options& o : models()) {
       const problem p = support::random_problem(seed, {.operators = 11});
       INFO("seed " << seed);
@@ -114,7 +115,7 @@ TEST_CASE("compress | best_first is optimal through the front door") {
 }
 
 TEST_CASE("a series-parallel graph becomes one node") {
-  for (std::uint64_t seed = 0; seed < 4000; ++seed)
+  for (std::uint64_t seed = 0; seed < support::seeds(4000); ++seed)
     for (firing rule : {firing::pbc, firing::cbp}) {
       const auto n = 1 + static_cast<std::uint32_t>(seed % 60);
       const schedule_graph g =
@@ -137,7 +138,7 @@ TEST_CASE("a series-parallel graph becomes one node") {
 
 TEST_CASE("each rule says what it did, and does nothing where it is off") {
   statistics::rule_counts sum;
-  for (std::uint64_t seed = 0; seed < 300; ++seed) {
+  for (std::uint64_t seed = 0; seed < support::seeds(300); ++seed) {
     const schedule_graph g = make_schedule_graph(support::random_costs(seed, 30)).value();
     const options o;
     search on(o), off(o);
@@ -171,7 +172,7 @@ TEST_CASE("compression that is to stop does not begin another round, nor order w
   std::stop_source stopped;
   stopped.request_stop();
   std::uint64_t equal = 0;
-  for (std::uint64_t seed = 0; seed < 200; ++seed) {
+  for (std::uint64_t seed = 0; seed < support::seeds(200); ++seed) {
     const schedule_graph g = make_schedule_graph(support::random_problem(seed, {.operators = 14}));
     const auto counts_of = [&](const options& o) {
       search context(o);
@@ -226,7 +227,7 @@ TEST_CASE("an order of what is left has the peak of the order that it stands for
       const schedule_graph g = make_schedule_graph(p, o.model());
       search context(o);
       const presolve::compressed_graph c = presolve::compressed(g, context, {.max_closure = 0});
-      const std::vector<node_id> order = topological_order(c.graph);
+      const std::vector<node_id> order = c.graph.topological_order();
       INFO("seed " << seed);
       const std::vector<node_id> whole = c.expand(order);
       require_order(g, whole);
@@ -308,8 +309,8 @@ TEST_CASE("nodes are ordered where their neighbours are equal, not where only th
     for (node_id reader = late + 1; reader < size; ++reader) edges.emplace_back(reader, v);
   }
   g.preds = adjacency::from_pairs(size, edges);
-  g.succs = transpose(g.preds, size);
-  REQUIRE(topological_order(g).size() == size);
+  g.succs = base::transpose(g.preds, size);
+  REQUIRE(g.topological_order().size() == size);
 
   const options o;
   search context(o);
@@ -322,5 +323,5 @@ TEST_CASE("nodes are ordered where their neighbours are equal, not where only th
                                                              .general = false,
                                                              .local_reduction = false,
                                                              .global_reduction = false});
-  REQUIRE(topological_order(c.graph).size() == c.graph.active);
+  REQUIRE(c.graph.topological_order().size() == c.graph.active);
 }

@@ -58,7 +58,7 @@ certificate by_sets_behind_steps(const schedule_graph& g, certificate c, support
 
 /// The certificate of a window of some order of g; of what is live at the ends where there is none.
 certificate of_window(const schedule_graph& g, const std::vector<node_id>& order, support::random& r) {
-  const structure::order_line line(g, r.chance(50) ? order : topological_order(g));
+  const structure::order_line line(g, r.chance(50) ? order : g.topological_order());
   const base::backbone bone(g.preds, g.succs, line.nodes(0, line.size()));
   const bounds::live_index live(line);
   const std::size_t a = line.legal_from(r.below(5)), b = line.legal_from(a + 2 + r.below(8));
@@ -77,7 +77,7 @@ schedule_graph reduced(schedule_graph g, const proof::reduction& x) {
   return g;
 }
 
-bool is_acyclic(const schedule_graph& g) { return topological_order(g).size() == g.active; }
+bool is_acyclic(const schedule_graph& g) { return g.topological_order().size() == g.active; }
 
 /// Some reductions, mostly of nodes that an edge ties, and what they make of g.
 std::vector<proof::reduction> claim_reductions(schedule_graph& g, support::random& r) {
@@ -103,7 +103,7 @@ certificate wrong_family(const schedule_graph& g, bytes level, bool forgets_end)
   certificate c{.bound = level, .family = proof::set_family{.level = level}};
   std::vector<bool> tied(g.size());
   for (node_id v = 0; v < g.size(); ++v)
-    for (const credit& k : g.credits[v])
+    for (const auto& k : g.credits[v])
       for (node_id r : g.preds[k.release]) tied[r] = true;
   const auto is_ready = [&](node_id v, const std::vector<bool>& ran) {
     return !ran[v] && std::all_of(g.preds[v].begin(), g.preds[v].end(), [&](node_id u) { return ran[u]; });
@@ -129,7 +129,7 @@ certificate wrong_family(const schedule_graph& g, bytes level, bool forgets_end)
         break;
       }
       delta takes = here + g.cost[v].peak;
-      for (const credit& k : g.credits[v]) takes -= k.amount;  // no less than this
+      for (const auto& k : g.credits[v]) takes -= k.amount;  // no less than this
       if (takes < static_cast<delta>(level)) next.push_back(v);
     }
     for (node_id v : next) {
@@ -149,7 +149,10 @@ certificate wrong_family(const schedule_graph& g, bytes level, bool forgets_end)
 certificate forged(schedule_graph g, support::random& r) {
   std::vector<proof::reduction> claims;
   switch (r.below(6)) {
-    case 0: g.credits = list_of<credit>::from_pairs(g.size(), std::vector<std::pair<index_t, credit>>{}); break;
+    case 0:
+      g.credits =
+          list_of<schedule_graph::credit>::from_pairs(g.size(), std::vector<std::pair<index_t, schedule_graph::credit>>{});
+      break;
     case 1: {
       const node_id last = r.below(static_cast<std::uint32_t>(g.active));
       const node_id first = r.below(static_cast<std::uint32_t>(g.active));

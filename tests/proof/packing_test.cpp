@@ -92,8 +92,8 @@ TEST_CASE("numbers must be those of buffers with bytes") {
   CHECK(make_problem(buffers, {6, {0, 4}, {}}) == "buffers[1]: is empty");
   CHECK(make_problem(buffers, {0, {}, {}}).empty());
   CHECK(make_problem(buffers, {0, {}, {pair_of({1, 2})}}) == "has steps, but nothing to prove");
-  CHECK(make_problem(buffers, {max_total + 1, {0}, {}}) == "arena: above 2^61 bytes");
-  CHECK(make_problem(buffers, {max_total, {0}, {}}) == missing);
+  CHECK(make_problem(buffers, {base::max_total + 1, {0}, {}}) == "arena: above 2^61 bytes");
+  CHECK(make_problem(buffers, {base::max_total, {0}, {}}) == missing);
 }
 
 TEST_CASE("a proof by pairs has limits; a sum has none") {

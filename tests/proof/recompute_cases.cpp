@@ -151,7 +151,7 @@ int main(int argc, char** argv) {
   for (std::uint64_t seed = 0; seed < count; ++seed) {
     support::random r(seed);
     problem_draft d = support::random_draft(seed, {.operators = 5 + r.below(20)});
-    for (operator_data& op : d.operators) op.cost = r.below(4) * 5, op.pure = !r.chance(10);
+    for (problem_draft::operator_data& op : d.operators) op.cost = r.below(4) * 5, op.pure = !r.chance(10);
     problem p = r.chance(30)   ? recompute_test::trained(seed, 3 + r.below(4))
                 : r.chance(40) ? recompute_test::there_and_back(seed, 4 + r.below(5))
                                : make_problem(std::move(d)).value();

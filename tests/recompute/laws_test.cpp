@@ -564,7 +564,7 @@ TEST_CASE("law: covers that are improved cover all rows, and cost no more") {
   std::size_t better = 0;
   for (std::uint64_t seed = 0; seed < support::seeds(40); ++seed) {
     problem_draft d = priced(seed, 20).draft();
-    for (operator_data& op : d.operators) op.pure = false;
+    for (problem_draft::operator_data& op : d.operators) op.pure = false;
     const problem p = make_problem(std::move(d)).value();
     const offload moves = kind_of_moves(1 + seed % 3);
     const execution_table table(p, moves);

@@ -23,7 +23,7 @@ inline problem priced(std::uint64_t seed, std::uint32_t operators, std::uint32_t
     problem_draft d = support::random_draft(
         next, {.operators = operators, .percent_alias = percent_alias, .percent_updates = 5, .percent_overwrites = 20});
     support::random r(next + 1);
-    for (operator_data& op : d.operators) op.cost = r.below(4) * 5, op.pure = !r.chance(10);
+    for (problem_draft::operator_data& op : d.operators) op.cost = r.below(4) * 5, op.pure = !r.chance(10);
     if (auto p = make_problem(std::move(d))) return std::move(*p);  // else updates ask for a cycle
   }
 }
@@ -169,7 +169,7 @@ inline problem with_maker_behind_rerun(std::uint64_t seed) {
 /// The same problem with almost all sizes in whole units of eight bytes.
 inline problem in_units(const problem& p, support::random& r) {
   problem_draft d = p.draft();
-  for (tensor_data& t : d.tensors) t.size = 8 * t.size + (r.chance(10) ? 1 : 0);
+  for (problem_draft::tensor_data& t : d.tensors) t.size = 8 * t.size + (r.chance(10) ? 1 : 0);
   return make_problem(std::move(d)).value();
 }
 

@@ -206,7 +206,7 @@ result<written_network> doubled(const network& net, std::span<const op_id> order
   const auto low = lower(reordered(net, {order.begin(), order.end()}));
   if (!low) return low.error();
   problem_draft d = low->problem.draft();
-  for (tensor_data& t : d.tensors) t.size *= 2;
+  for (problem_draft::tensor_data& t : d.tensors) t.size *= 2;
   written_network w{make_problem(d).value(), {}};
   for (std::size_t i = 0; i < order.size(); ++i) w.part_of.push_back(i);
   return w;

@@ -19,6 +19,7 @@
 
 #include "networks/networks.hpp"
 #include "support/random_problem.hpp"
+#include "support/seeds.hpp"
 #include "support/small_graphs.hpp"
 
 using namespace memsched;
@@ -41,7 +42,8 @@ const std::vector<policy>& policies() {
     std::vector<policy> list;
     for_each_scheduler([&]<class S>(const scheduler_row<S>& row) {
       const auto add = [&](const char* passes, run_function run, bool alone) {
-        list.push_back({passes + std::string(row.name), run, row.exact, alone && baseline<S>, alone, row.max_operators});
+        list.push_back(
+            {passes + std::string(row.name), run, row.exact, alone && detail::baseline<S>, alone, row.max_operators});
       };
       add(
           "", [](const problem& p, const options& o) { return schedule(p, S{}, o); }, true);
@@ -144,7 +146,7 @@ TEST_CASE("the list has each name once, and says something of each") {
 }
 
 TEST_CASE("every scheduler gives a valid order and a bound that holds; exact ones agree; none is worse than what came in") {
-  for (std::uint64_t seed = 0; seed < 250; ++seed)
+  for (std::uint64_t seed = 0; seed < support::seeds(250); ++seed)
     for (const options& o : models()) {
       const problem p = support::random_problem(seed, {.operators = 4 + static_cast<index_t>(seed % 8)});
       const bytes optimum = schedule(p, exhaustive{}, o).peak;

@@ -41,7 +41,7 @@ static_assert(pass<noting> && !scheduler<noting>);
 static_assert(!scheduler<neither> && !pass<neither>);
 static_assert(scheduler<decltype(std::declval<noting>() | backwards{})>);
 static_assert(pass<decltype(std::declval<noting>() | std::declval<noting>())>);
-static_assert(!baseline<backwards>);
+static_assert(!detail::baseline<backwards>);
 
 schedule_graph three() {
   problem_builder b;

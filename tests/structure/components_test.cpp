@@ -82,7 +82,7 @@ TEST_CASE("components are the classes of nodes that edges tie, and levels are su
         for (node_id u : g.preds[v]) tied[v] = tied[u] = std::min(tied[u], tied[v]);
     for (node_id v = 0; v < g.size(); ++v)
       for (node_id u = 0; u < v; ++u) REQUIRE((component[u] == component[v]) == (tied[u] == tied[v]));
-    for (const resource& x : g.resources)
+    for (const auto& x : g.resources)
       if (x.from != none && x.to != none) REQUIRE(component[x.from] == component[x.to]);
     const orders parts = split(members, random_order(g, r));
     const auto profile = [&](std::size_t c, order_walk w) {

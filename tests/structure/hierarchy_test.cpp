@@ -9,6 +9,7 @@
 
 #include "support/random_order.hpp"
 #include "support/random_problem.hpp"
+#include "support/seeds.hpp"
 
 using namespace memsched;
 
@@ -37,7 +38,7 @@ std::vector<node_id> random_order(const schedule_graph& g, std::uint64_t seed) {
 
 TEST_CASE("sequences are paths that partition the graph and keep both conditions") {
   std::size_t long_ones = 0;
-  for (std::uint64_t seed = 0; seed < 1000; ++seed)
+  for (std::uint64_t seed = 0; seed < support::seeds(1000); ++seed)
     for (const memory_model& model : models) {
       const schedule_graph g = random_graph(seed, 14, model);
       const auto sequences = structure::find_sequences(g);
@@ -49,7 +50,7 @@ TEST_CASE("sequences are paths that partition the graph and keep both conditions
         all.insert(all.end(), s.begin(), s.end());
         long_ones += s.size() > 1;
         delta first = g.cost[s[0]].peak, level = g.cost[s[0]].impact;
-        for (const credit& c : g.credits[s[0]]) first -= c.amount;
+        for (const auto& c : g.credits[s[0]]) first -= c.amount;
         for (std::size_t k = 1; k < s.size(); ++k) {
           REQUIRE(detail::only_active(g, g.succs[s[k - 1]]) == s[k]);
           REQUIRE(detail::only_active(g, g.preds[s[k]]) == s[k - 1]);
@@ -66,7 +67,7 @@ TEST_CASE("sequences are paths that partition the graph and keep both conditions
 }
 
 TEST_CASE("an order of sequences costs what its operators cost, and the optimum stays") {
-  for (std::uint64_t seed = 0; seed < 1000; ++seed)
+  for (std::uint64_t seed = 0; seed < support::seeds(1000); ++seed)
     for (const memory_model& model : models) {
       const schedule_graph g = random_graph(seed, 10, model);
       const auto sequences = structure::find_sequences(g);
@@ -85,7 +86,7 @@ TEST_CASE("an order of sequences costs what its operators cost, and the optimum 
 }
 
 TEST_CASE("groups partition sequences, and units have no cycle") {
-  for (std::uint64_t seed = 0; seed < 1000; ++seed)
+  for (std::uint64_t seed = 0; seed < support::seeds(1000); ++seed)
     for (const auto level : {structure::hierarchy_level::operators, structure::hierarchy_level::sequences,
                              structure::hierarchy_level::cells, structure::hierarchy_level::groups}) {
       const schedule_graph g = random_graph(seed, 24, {});
@@ -108,7 +109,7 @@ TEST_CASE("groups partition sequences, and units have no cycle") {
 
 TEST_CASE("cells that the library finds are small and are left through one node") {
   std::size_t cells = 0;
-  for (std::uint64_t seed = 0; seed < 1000; ++seed) {
+  for (std::uint64_t seed = 0; seed < support::seeds(1000); ++seed) {
     const schedule_graph h = make_schedule_graph(support::random_problem(seed, {.operators = 24}));
     const auto cell = structure::find_cells(h, 6);
     std::map<index_t, std::set<node_id>> members, exits;

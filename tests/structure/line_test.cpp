@@ -12,6 +12,7 @@
 
 #include "support/random_order.hpp"
 #include "support/random_problem.hpp"
+#include "support/seeds.hpp"
 
 using namespace memsched;
 using support::random_order;
@@ -40,7 +41,7 @@ TEST_CASE("resources say how levels differ") {
   for_graphs(800, [](const schedule_graph& g, support::random& r) {
     const structure::order_line l(g, random_order(g, r));
     std::vector<delta> live(g.size() + 1, 0);  // at each position, relative to the start
-    for (const resource& x : g.resources) {
+    for (const auto& x : g.resources) {
       const std::size_t begin = x.from == none ? 0 : l.position(x.from) + 1;
       const std::size_t end = x.to == none ? l.size() : l.position(x.to);
       REQUIRE(begin <= end);
@@ -91,7 +92,7 @@ TEST_CASE("a backbone proves only what holds, and all that its own path says") {
 }
 
 TEST_CASE("the last of several readers is found through hubs, in any numbering") {
-  for (std::uint64_t seed = 0; seed < 300; ++seed) {
+  for (std::uint64_t seed = 0; seed < support::seeds(300); ++seed) {
     INFO("seed " << seed);
     support::random r(seed);
     const std::uint32_t n = 3 + r.below(20);

@@ -44,7 +44,7 @@ inline memsched::problem around_a_gap(std::uint64_t seed) {
   const std::uint32_t noise = r.below(2), loose = r.below(60), in_place = r.below(3) * 40;
   for (const tensor& t : tensors) d.tensors.push_back({t.size + (r.chance(30) ? r.below(noise + 1) : 0)});
   for (index_t op = 0; op < 7; ++op) {
-    operator_data data;
+    problem_draft::operator_data data;
     for (index_t t = 0; t < 10; ++t) {
       if (tensors[t].first == op) d.writes.push(t);
       const bool reads = tensors[t].last == op && tensors[t].first < op;

@@ -178,7 +178,7 @@ inline memsched::certificate by_layer(const memsched::schedule_graph& g, memsche
   const std::vector<node_id> found = d.rounds.back().derived_side.layer;
   std::vector<bool> hidden(g.size());
   for (node_id v = 0; v < g.size(); ++v)
-    for (const credit& k : g.credits[v]) hidden[k.release] = true;
+    for (const auto& k : g.credits[v]) hidden[k.release] = true;
   for (int tries = 0; tries < 4; ++tries) {
     auto& side = d.rounds.back().derived_side;
     side.refuted_at = none, side.layer.clear();

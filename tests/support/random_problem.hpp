@@ -49,7 +49,7 @@ inline memsched::problem_draft renumbered(const memsched::problem_draft& d, std:
     for (op_id before : d.after[op]) other.after.push(place[before]);
     other.reads.close(), other.writes.close(), other.after.close();
     if (d.overwrites.size() > 0) {
-      for (const overwrite& o : d.overwrites[op]) other.overwrites.push(o);
+      for (const auto& o : d.overwrites[op]) other.overwrites.push(o);
       other.overwrites.close();
     }
     if (d.updates.size() > 0) {
@@ -76,13 +76,13 @@ inline memsched::problem_draft tensors_renumbered(const memsched::problem_draft&
   problem_draft other = d;
   for (tensor_id t = 0; t < d.tensors.size(); ++t)
     other.tensors[place[t]] = {d.tensors[t].size, moved(d.tensors[t].alias_of)};
-  for (operator_data& op : other.operators) op.overwrites = moved(op.overwrites);
+  for (problem_draft::operator_data& op : other.operators) op.overwrites = moved(op.overwrites);
   for (auto* list : {&other.graph_inputs, &other.graph_outputs})
     for (tensor_id& t : *list) t = moved(t);
   other.reads = moved_lists(d.reads), other.writes = moved_lists(d.writes), other.updates = moved_lists(d.updates);
   other.overwrites = {};
   for (op_id op = 0; op < d.overwrites.size(); ++op) {
-    for (const overwrite& o : d.overwrites[op]) other.overwrites.push({moved(o.output), moved(o.input)});
+    for (const auto& o : d.overwrites[op]) other.overwrites.push({moved(o.output), moved(o.input)});
     other.overwrites.close();
   }
   return other;

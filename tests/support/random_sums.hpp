@@ -95,7 +95,7 @@ inline memsched::schedule_graph random_costs_of_sums(random& r) {
   g.preds = adjacency::from_pairs(g.size(), edges);
   for (index_t k = 0; k < releases; ++k)
     if (g.preds[g.active + k].empty()) g.cost[g.active + k].impact = 0;
-  g.succs = transpose(g.preds, g.size());
+  g.succs = base::transpose(g.preds, g.size());
   for (const node_cost& c : g.cost) {
     g.base += static_cast<bytes>(std::max<delta>(-c.impact, 0));
     g.credits.close();

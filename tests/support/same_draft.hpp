@@ -31,7 +31,7 @@ inline std::string difference(const memsched::problem_draft& a, const memsched::
   const auto same = [](const auto& x, const auto& y) { return std::equal(x.begin(), x.end(), y.begin(), y.end()); };
   const auto list = [](const auto& lists, op_id op) { return op < lists.size() ? lists[op] : decltype(lists[op]){}; };
   for (op_id op = 0; op < a.operators.size(); ++op) {
-    const operator_data &x = a.operators[op], &y = b.operators[op];
+    const problem_draft::operator_data &x = a.operators[op], &y = b.operators[op];
     const std::string who = " of operator " + std::to_string(op);
     if (!same(a.reads[op], b.reads[op])) return "inputs" + who;
     if (!same(a.writes[op], b.writes[op])) return "outputs" + who;
@@ -45,7 +45,7 @@ inline std::string difference(const memsched::problem_draft& a, const memsched::
     if (!same(list(a.updates, op), list(b.updates, op))) return "updates" + who;
     const auto pairs = list(a.overwrites, op), others = list(b.overwrites, op);
     if (!std::equal(pairs.begin(), pairs.end(), others.begin(), others.end(),
-                    [](const overwrite& p, const overwrite& q) { return p.output == q.output && p.input == q.input; }))
+                    [](const auto& p, const auto& q) { return p.output == q.output && p.input == q.input; }))
       return "overwrites" + who;
   }
   return {};

@@ -37,14 +37,14 @@ inline memsched::problem_draft side_by_side(std::span<const memsched::problem_dr
       const problem_draft& d = drafts[k];
       if (i >= d.operators.size()) continue;
       const auto moved = [&](tensor_id t) { return t == none ? none : t + first_tensor[k]; };
-      operator_data op = d.operators[i];
+      problem_draft::operator_data op = d.operators[i];
       op.overwrites = moved(op.overwrites);
       all.operators.push_back(op);
       for (tensor_id t : d.reads[i]) all.reads.push(moved(t));
       for (tensor_id t : d.writes[i]) all.writes.push(moved(t));
       for (op_id before : d.after[i]) all.after.push(place[k][before]);
       if (d.overwrites.size() > 0)
-        for (const overwrite& o : d.overwrites[i]) all.overwrites.push({moved(o.output), moved(o.input)});
+        for (const auto& o : d.overwrites[i]) all.overwrites.push({moved(o.output), moved(o.input)});
       if (d.updates.size() > 0)
         for (tensor_id t : d.updates[i]) all.updates.push(moved(t));
       all.reads.close(), all.writes.close(), all.after.close(), all.overwrites.close(), all.updates.close();

@@ -37,7 +37,7 @@ std::vector<bool> reached(const memsched::adjacency& next, std::size_t operators
 void fill_together(reason& r, const memsched::problem& p, memsched::memory_model model) {
   const std::size_t n = p.ops().size();
   const std::vector<bool> before = reached(p.predecessors(), n, r.op);
-  const std::vector<bool> later = reached(memsched::transpose(p.predecessors(), n), n, r.op);
+  const std::vector<bool> later = reached(memsched::base::transpose(p.predecessors(), n), n, r.op);
   const bool early = p.firing(r.op).value_or(model.default_firing) == memsched::firing::cbp;
   for (const tensor_id t : p.tensors()) {
     if (p.storage(t) != t || p.size(t) == 0) continue;

@@ -165,7 +165,7 @@ MEMSCHED_FUNCTION graph_error check_buffers(std::span<const buffer> buffers) {
   const auto fault = [](error_code code, std::size_t i, const std::string& message) {
     return graph_error{code, "buffer " + std::to_string(i) + ' ' + message, {}, {}};
   };
-  bytes left = max_total;
+  bytes left = base::max_total;
   for (std::size_t i = 0; i < buffers.size(); ++i) {
     const buffer& b = buffers[i];
     if (b.upper < b.lower)

@@ -25,7 +25,7 @@ inline problem_draft draft_of(const problem& p) {
     for (tensor_id t : p.inputs(op)) d.reads.push(t);
     for (tensor_id t : p.outputs(op)) d.writes.push(t);
     for (op_id before : p.after(op)) d.after.push(before);
-    for (const overwrite& o : p.further_overwrites(op)) d.overwrites.push(o);
+    for (const auto& o : p.further_overwrites(op)) d.overwrites.push(o);
     for (tensor_id t : p.updates(op)) d.updates.push(t);
     d.reads.close(), d.writes.close(), d.after.close(), d.overwrites.close(), d.updates.close();
   }

@@ -98,6 +98,8 @@ class list_of {
 
 using adjacency = list_of<index_t>;
 
+namespace base {
+
 /// The lists that hold i in the list of j where `lists` holds j in the list of i.
 inline adjacency transpose(const adjacency& lists, std::size_t n) {
   return adjacency::from(n, [&](auto&& put) {
@@ -105,6 +107,8 @@ inline adjacency transpose(const adjacency& lists, std::size_t n) {
       for (index_t j : lists[i]) put(j, i);
   });
 }
+
+}  // namespace base
 
 }  // namespace MEMSCHED_ABI
 }  // namespace memsched

@@ -90,10 +90,10 @@ MEMSCHED_FUNCTION std::optional<closed_window> close_window(const order_line& l,
                                                             const backbone& bone, std::size_t a, std::size_t b) {
   const schedule_graph& g = l.graph();
   std::vector<node_id> producers, takers;  // P and Q
-  live.for_each(a, [&](const resource& r) {
+  live.for_each(a, [&](const schedule_graph::resource& r) {
     if (r.from != none) producers.push_back(r.from);
   });
-  live.for_each(b, [&](const resource& r) {
+  live.for_each(b, [&](const schedule_graph::resource& r) {
     if (r.to != none) takers.push_back(r.to);
   });
   for (auto* nodes : {&producers, &takers}) {
@@ -124,7 +124,7 @@ MEMSCHED_FUNCTION std::optional<closed_window> close_window(const order_line& l,
   }
   const auto has_credit_outside = [&](node_id v) {
     const auto credits = g.credits[v];
-    return std::any_of(credits.begin(), credits.end(), [&](const credit& k) { return l.position(k.release) >= b; });
+    return std::any_of(credits.begin(), credits.end(), [&](const auto& k) { return l.position(k.release) >= b; });
   };
   bool has_core = false;
   for (std::size_t i = end; i-- > a;) {
@@ -160,7 +160,7 @@ MEMSCHED_FUNCTION std::optional<closed_window> close_window(const order_line& l,
   h.base = static_cast<bytes>(l.level(a));
   h.cost.resize(size);
   plain_vector<std::pair<index_t, index_t>> edges;
-  plain_vector<std::pair<index_t, credit>> credits;
+  plain_vector<std::pair<index_t, schedule_graph::credit>> credits;
   bytes most = static_cast<bytes>(l.level(a)) + static_cast<bytes>(l.level(b));
   for (std::size_t i = 0; i < n; ++i) {
     const node_id v = l.at(a + i);
@@ -176,15 +176,16 @@ MEMSCHED_FUNCTION std::optional<closed_window> close_window(const order_line& l,
     for (node_id s : g.succs[v]) before_ending |= l.position(s) < b && ending[l.position(s) - a];
     if (opens && inside[i] && !behind_inside) edges.emplace_back(place[i], open);
     if (closes && ending[i] && !before_ending) edges.emplace_back(close, place[i]);
-    for (const credit& k : g.credits[v])
-      if (const index_t r = l.position(k.release); r < b) credits.emplace_back(place[i], credit{place[r - a], k.amount});
+    for (const auto& k : g.credits[v])
+      if (const index_t r = l.position(k.release); r < b)
+        credits.emplace_back(place[i], schedule_graph::credit{place[r - a], k.amount});
   }
   h.preds = adjacency::from_pairs(size, edges);
-  h.succs = transpose(h.preds, size);
-  h.credits = list_of<credit>::from_pairs(size, credits);
+  h.succs = base::transpose(h.preds, size);
+  h.credits = list_of<schedule_graph::credit>::from_pairs(size, credits);
   if (!opens && !closes) return c;
   const bytes unit = peak_unit(h);
-  if (most > max_total) return std::nullopt;
+  if (most > base::max_total) return std::nullopt;
   c.lift = (most / unit + 1) * unit;
   const auto m = static_cast<delta>(c.lift);
   if (opens) h.cost[open] = {m, m};

@@ -123,7 +123,7 @@ inline bytes peak_unit(const schedule_graph& g) {
   delta unit = 0;
   for (node_id v = 0; v < g.size(); ++v) {
     unit = std::gcd(unit, std::gcd(g.cost[v].peak, g.cost[v].impact));
-    for (const credit& c : g.credits[v]) unit = std::gcd(unit, c.amount);
+    for (const auto& c : g.credits[v]) unit = std::gcd(unit, c.amount);
   }
   return static_cast<bytes>(std::max<delta>(unit, 1));
 }
@@ -155,7 +155,7 @@ class possible_peaks {
         continue;
       }
       delta spared = step, freed = step;
-      for (const credit& c : g.credits[v]) spared = std::gcd(spared, c.amount);
+      for (const auto& c : g.credits[v]) spared = std::gcd(spared, c.amount);
       for (node_id r : g.succs[v])
         if (g.is_release(r)) freed = std::gcd(freed, g.cost[r].impact);
       peaks_.push_back({level + g.cost[v].peak, spared});

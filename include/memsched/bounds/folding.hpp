@@ -59,8 +59,8 @@ class folder {
     place_nodes();
     for (index_t i = 0; i < members_.size(); ++i) add(i);
     f_.graph.base = g.base;
-    f_.graph.credits = list_of<credit>::from_pairs(f_.graph.size(), credits_);
-    f_.graph.succs = transpose(f_.graph.preds, f_.graph.size());
+    f_.graph.credits = list_of<schedule_graph::credit>::from_pairs(f_.graph.size(), credits_);
+    f_.graph.succs = base::transpose(f_.graph.preds, f_.graph.size());
   }
 
   folding result() && { return std::move(f_); }
@@ -127,8 +127,8 @@ class folder {
     }
     for (node_id u : before) f_.graph.preds.push(u);
     f_.graph.preds.close();
-    for (const credit& c : g_.credits[w]) credits_.emplace_back(i, credit{f_.place[c.release], c.amount});
-    for (node_id r : side) credits_.emplace_back(i, credit{f_.place[r], -g_.cost[r].impact});
+    for (const auto& c : g_.credits[w]) credits_.emplace_back(i, schedule_graph::credit{f_.place[c.release], c.amount});
+    for (node_id r : side) credits_.emplace_back(i, schedule_graph::credit{f_.place[r], -g_.cost[r].impact});
     f_.graph.cost.push_back(cost_of(w, alone));
   }
   node_cost cost_of(node_id w, bool alone) const {
@@ -145,7 +145,7 @@ class folder {
   base::plain_vector<delta> impacts_;     // of the nodes that fold into each
   base::plain_vector<delta> least_drop_;  // likewise; the largest number where none do
   std::vector<node_id> members_;          // of the folded graph
-  std::vector<std::pair<index_t, credit>> credits_;
+  std::vector<std::pair<index_t, schedule_graph::credit>> credits_;
 };
 
 inline folding fold(const schedule_graph& g) { return folder(g).result(); }

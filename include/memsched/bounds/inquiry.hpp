@@ -189,7 +189,7 @@ class inquiry {
   /// Room that v gains where `set` has run before it.
   delta gain(const_bit_row set) const {
     delta amount = 0;
-    for (const credit& c : g_->credits[v_]) {
+    for (const auto& c : g_->credits[v_]) {
       const auto readers = g_->preds[c.release];
       if (std::all_of(readers.begin(), readers.end(), [&](node_id r) { return r == v_ || test_bit(set, r); }))
         amount += c.amount;

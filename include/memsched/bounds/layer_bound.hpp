@@ -174,7 +174,7 @@ inline namespace MEMSCHED_ABI {
 namespace bounds {
 
 MEMSCHED_FUNCTION std::vector<std::vector<node_id>> likely_layers(const schedule_graph& g, function_ref<bool()> go_on) {
-  const std::vector<node_id> order = topological_order(g.preds, g.succs);
+  const std::vector<node_id> order = base::topological_order(g.preds, g.succs);
   std::vector<index_t> from_sources(g.size(), 0), to_sinks(g.size(), 0);
   for (node_id v : order)
     for (node_id u : g.preds[v]) from_sources[v] = std::max(from_sources[v], from_sources[u] + 1);

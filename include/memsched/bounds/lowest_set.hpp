@@ -55,7 +55,7 @@ class lowest_set {
   template <class Preds, class Ran>
   delta solve(const Preds& preds, node_id v, Ran ran, function_ref<bool()> go_on) {
     rest_on(preds);
-    for (const credit& c : g_->credits[v]) {
+    for (const auto& c : g_->credits[v]) {
       const auto readers = g_->preds[c.release];
       const auto may_have_run = [&](node_id r) { return r == v || is_free(r) || ran(r); };
       if (!std::all_of(readers.begin(), readers.end(), may_have_run)) continue;

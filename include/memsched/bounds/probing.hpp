@@ -41,7 +41,7 @@ inline schedule_graph with_edges(const schedule_graph& g, std::span<const preced
       if (std::exchange(last[u], v) != v) h.preds.push(u);
     h.preds.close();
   }
-  h.succs = transpose(h.preds, g.size());
+  h.succs = base::transpose(h.preds, g.size());
   return h;
 }
 

@@ -51,7 +51,7 @@ class live_index {
 
   /// The first and the last position before which resource r is live.
   std::pair<std::size_t, std::size_t> extent(index_t r) const {
-    const resource& x = line_->graph().resources[r];
+    const auto& x = line_->graph().resources[r];
     return {x.from == none ? 0 : line_->position(x.from) + std::size_t{1},
             x.to == none ? line_->size() : line_->position(x.to)};
   }
@@ -95,17 +95,17 @@ class windowed_cut {
       if (side(u) == undecided) lowest_.add(u);
     delta level = line_->level(a) + ancestors + lowest_.solve(g_->preds);
     result r;
-    live_->for_each(a, [&](const resource& x) {
+    live_->for_each(a, [&](const schedule_graph::resource& x) {
       ++work_;
       if (x.from != none && side(x.from) != before && !known_before(x.from, v)) r.slack_before += x.size;
     });
-    live_->for_each(b, [&](const resource& x) {
+    live_->for_each(b, [&](const schedule_graph::resource& x) {
       ++work_;
       if (x.to != none && x.to != v && side(x.to) != after && !known_before(v, x.to)) r.slack_behind += x.size;
     });
     work_ += b - a;
     delta peak = g_->cost[v].peak;
-    for (const credit& c : g_->credits[v]) peak -= c.amount;
+    for (const auto& c : g_->credits[v]) peak -= c.amount;
     level += std::max<delta>(peak, 0) - static_cast<delta>(r.slack_before + r.slack_behind);
     r.bound = static_cast<bytes>(std::max<delta>(level, 0));
     return r;

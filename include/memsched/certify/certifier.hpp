@@ -53,7 +53,7 @@ class certifier {
         succs_(g.size()) {
     for (node_id v = 0; v < g.size(); ++v) {
       for (node_id u : g.preds[v]) link({u, v}, none);
-      for (const credit& k : g.credits[v]) hidden_[k.release] = true;
+      for (const auto& k : g.credits[v]) hidden_[k.release] = true;
     }
     for (const proof_round& r : rounds) {
       for (const proof::reduction& x : r.reductions) apply(x);
@@ -178,7 +178,7 @@ class certifier {
     return s;
   }
   std::optional<proof::proof_step> prove_layer(const derived::side& side) {
-    proof::proof_step s{.v_first = side.first, .level = max_total};
+    proof::proof_step s{.v_first = side.first, .level = base::max_total};
     for (node_id v : side.layer) s.layer.push_back({v});
     for (auto& [v, flow] : s.layer) {
       const tree own = reach({v}, s.v_first ? preds_ : succs_);
@@ -213,7 +213,7 @@ class certifier {
     flow = make_flow(v);
     need(before, [&](node_id u) { return cost_[u].impact > 0; });
     std::vector<bool> reads(g_.size());
-    for (const credit& k : g_.credits[v])
+    for (const auto& k : g_.credits[v])
       for (node_id r : g_.preds[k.release]) reads[r] = true;
     need(after, [&](node_id u) { return cost_[u].impact < 0 || reads[u]; });
     for (index_t e : on_edges_) needed_[e] = true;

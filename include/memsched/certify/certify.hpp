@@ -18,7 +18,7 @@ inline namespace MEMSCHED_ABI {
 /// than the limits allow, the certificate's bound is smaller. `check_certificate` has accepted it. Working memory
 /// is about as large as the sets of the family, a bit for each node, beside that of the graph.
 MEMSCHED_FUNCTION certificate certify(const schedule_graph& g, std::span<const node_id> order, bytes bound,
-                                      base::function_ref<bool()> go_on, const certificate_limits& limits = {});
+                                      base::function_ref<bool()> go_on, const options::certificate_limits& limits = {});
 
 }  // namespace MEMSCHED_ABI
 }  // namespace memsched
@@ -42,7 +42,7 @@ namespace memsched {
 inline namespace MEMSCHED_ABI {
 
 MEMSCHED_FUNCTION certificate certify(const schedule_graph& g, std::span<const node_id> order, bytes bound,
-                                      base::function_ref<bool()> go_on, const certificate_limits& limits) {
+                                      base::function_ref<bool()> go_on, const options::certificate_limits& limits) {
   certificate best = detail::assemble(g, {});
   const auto consider = [&](certificate c) {
     if (c.bound > best.bound && proof::text_size(c) <= limits.size && check_certificate(g, c).empty()) best = std::move(c);

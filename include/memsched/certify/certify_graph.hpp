@@ -142,7 +142,7 @@ inline certificate certify_components(const schedule_graph& g, std::span<const n
 }
 
 /// How many sets a family may have, of those that some effort allows.
-inline std::size_t sets_within(const certificate_limits& limits, const schedule_graph& g, std::size_t effort) {
+inline std::size_t sets_within(const options::certificate_limits& limits, const schedule_graph& g, std::size_t effort) {
   constexpr bytes text_of_set = 6;                       // at least
   const bytes memory_of_set = 2 * (g.size() / 8) + 200;  // the checker holds each twice
   return static_cast<std::size_t>(
@@ -177,8 +177,8 @@ inline constexpr std::array<certificate_effort, 4> certificate_efforts{
 
 /// Tries to certify the bound, or else leaves `best` as it is.
 inline void certify_graph(const schedule_graph& g, const compressed_graph& form, bytes bound,
-                          const certificate_effort& effort, const certificate_limits& limits, function_ref<bool()> go_on,
-                          certificate& best) {
+                          const certificate_effort& effort, const options::certificate_limits& limits,
+                          function_ref<bool()> go_on, certificate& best) {
   if (best.bound >= bound) return;
   certificate c = certify_rounds(g, form, bound, effort.patience, sets_within(limits, g, effort.sets), go_on);
   if (c.bound > best.bound && proof::text_size(c) <= limits.size && check_certificate(g, c).empty()) best = std::move(c);
@@ -229,7 +229,7 @@ inline void trim(const schedule_graph& g, certificate& c, std::size_t most) {
 
 /// The certificate that a window gives for the whole.
 inline certificate certify_window(const described_window& d, bytes bound, const certificate_effort& effort,
-                                  const certificate_limits& limits, function_ref<bool()> go_on) {
+                                  const options::certificate_limits& limits, function_ref<bool()> go_on) {
   certificate c = assemble(d.graph, {});
   certify_graph(d.graph, compressed_for_proof(d.graph), bound + d.window.lift, effort, limits, go_on, c);
   if (!c.family) trim(d.graph, c, trimming);

@@ -46,7 +46,7 @@ class family_search {
     apply(c.family->reductions);
     std::vector<bool> tied(g.size());
     for (node_id v = 0; v < g.size(); ++v) {
-      for (const credit& k : g.credits[v]) {
+      for (const auto& k : g.credits[v]) {
         tied[k.release] = true;
         for (node_id r : g.preds[k.release]) tied[r] = true;
       }
@@ -143,7 +143,7 @@ class family_search {
       any = true;
       delta before = here, takes = cost_[v].peak;
       for (std::size_t i = 1; i < m->nodes.size(); ++i) before += cost_[m->nodes[i]].impact;
-      for (const credit& k : g_.credits[v]) {
+      for (const auto& k : g_.credits[v]) {
         const auto readers = g_.preds[k.release];
         if (std::all_of(readers.begin(), readers.end(), [&](node_id r) { return r == v || test_bit(ran, r); }))
           takes -= k.amount;

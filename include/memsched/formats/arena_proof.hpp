@@ -81,7 +81,7 @@ class json_arena_reader : json_value_reader<json_arena_reader> {
 
   bool arena(const json& j, bytes& n) {
     const json& value = member(j, "arena");
-    if (!value.is_number_unsigned() || value.get<bytes>() > max_total)
+    if (!value.is_number_unsigned() || value.get<bytes>() > base::max_total)
       return wrong("arena", "a whole number from 0 to 2^61");
     n = value.get<bytes>();
     return true;

@@ -135,7 +135,7 @@ class json_certificate_reader : json_value_reader<json_certificate_reader> {
     return true;
   }
   bool number(const json& j, const std::string& place, bytes& n) {
-    if (!j.is_number_unsigned() || j.get<bytes>() > max_total) return wrong(place, "a whole number from 0 to 2^61");
+    if (!j.is_number_unsigned() || j.get<bytes>() > base::max_total) return wrong(place, "a whole number from 0 to 2^61");
     n = j.get<bytes>();
     return true;
   }
@@ -239,7 +239,7 @@ inline std::uint64_t fingerprint(const schedule_graph& g, std::span<const node_i
   for (node_id v = 0; v < g.size(); ++v) {
     add(g.cost[v].peak, g.cost[v].impact, g.preds[v].size(), g.credits[v].size());
     for (node_id u : g.preds[v]) add(u);
-    for (const credit& k : g.credits[v]) add(k.release, k.amount);
+    for (const auto& k : g.credits[v]) add(k.release, k.amount);
   }
   add(order.size(), claimed, c.bound, c.steps.size());
   for (node_id v : order) add(v);

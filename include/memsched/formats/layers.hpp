@@ -67,7 +67,7 @@ class layers {
       bytes total = size_of(*f.element);
       bool fits = true;
       for (const coordinate n : {f.size->rows, f.size->columns, f.size->channels}) {
-        fits = fits && n > 0 && total <= max_total / static_cast<bytes>(n);
+        fits = fits && n > 0 && total <= base::max_total / static_cast<bytes>(n);
         if (fits) total *= static_cast<bytes>(n);
       }
       images_[t] = fits && total == sizes_[t];

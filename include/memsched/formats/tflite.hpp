@@ -117,7 +117,7 @@ class draft_maker {
     if (own.random) run_after(std::exchange(last_random_, id), id);
     if (acts) keep_order_with_custom(own.custom, id);
     found.add(own);
-    operator_data data;
+    problem_draft::operator_data data;
     if (among(views, op.kind)) share(op);
     else if (among(overwriting, op.kind)) data.overwrites = overwritten(op);
     draft_.reads.close();

@@ -312,7 +312,7 @@ inline void as_micro(std::string_view file, model_graph& g, bool in_place, const
       for (const bytes asked : scratch.of(s, m.subgraphs[s].operators[g.positions[op]]).sizes)
         g.draft.operators[op].workspace += detail::round_up(asked, 16);
   }
-  for (tensor_data& t : g.draft.tensors) {
+  for (problem_draft::tensor_data& t : g.draft.tensors) {
     t.size = detail::round_up(t.size, 16);
     if (!in_place) t.alias_of = none;
   }

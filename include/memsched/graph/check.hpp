@@ -74,7 +74,7 @@ class checker {
                        op_label(op) + " runs after operator " + std::to_string(before) + ", which does not exist", {op}, {});
       if (const tensor_id old = draft().operators[op].overwrites; old != none && !is_input(op, old))
         return fault(error_code::bad_overwrite, op_label(op) + " overwrites a tensor that is none of its inputs", {op}, {});
-      for (const overwrite& o : p_.further_overwrites(op)) {
+      for (const auto& o : p_.further_overwrites(op)) {
         const auto out = draft().writes[op];
         if (!is_input(op, o.input) || std::find(out.begin(), out.end(), o.output) == out.end())
           return fault(error_code::bad_overwrite,
@@ -105,7 +105,7 @@ class checker {
   }
 
   bool check_sizes() {
-    bytes left = max_total;
+    bytes left = base::max_total;
     const auto take = [&left](bytes size) { return size <= left ? (left -= size, true) : false; };
     for (tensor_id t = 0; t < tensors(); ++t)
       if (!take(draft().tensors[t].size))
@@ -118,7 +118,7 @@ class checker {
   }
 
   bool check_costs() {
-    std::uint64_t left = max_total;
+    std::uint64_t left = base::max_total;
     for (op_id op = 0; op < operators(); ++op) {
       const std::uint64_t cost = draft().operators[op].cost;
       if (cost > left)
@@ -225,14 +225,14 @@ class checker {
         if (p_.storage_[t] == t) p_.creates_.push(t);
       p_.creates_.close();
     }
-    p_.readers_ = transpose(p_.reads_, tensors());
+    p_.readers_ = base::transpose(p_.reads_, tensors());
     for (tensor_id t = 0; t < tensors(); ++t)
       if (p_.storage_[t] == t && p_.writer_[t] == none && p_.kept(t)) p_.live_at_start_ += p_.size(t);
     return true;
   }
 
   bool find_reuses() {
-    const auto overwrites = [](const operator_data& data) { return data.overwrites != none; };
+    const auto overwrites = [](const problem_draft::operator_data& data) { return data.overwrites != none; };
     if (draft().overwrites.items() == 0 && std::none_of(draft().operators.begin(), draft().operators.end(), overwrites))
       return true;
     std::vector<op_id> taken_by(tensors(), none);
@@ -249,7 +249,7 @@ class checker {
       };
       const auto out = draft().writes[op];
       if (const tensor_id input = draft().operators[op].overwrites; input != none && !out.empty()) add(out[0], input);
-      for (const overwrite& o : p_.further_overwrites(op))
+      for (const auto& o : p_.further_overwrites(op))
         if (!add(o.output, o.input)) return false;
       p_.reuses_.close();
     }
@@ -367,7 +367,7 @@ class checker {
     };
     const auto all = p_.ops();
     if (std::all_of(all.begin(), all.end(), is_listed_behind)) return true;
-    const auto order = base::topological_order(p_.predecessors_, transpose(p_.predecessors_, operators()));
+    const auto order = base::topological_order(p_.predecessors_, base::transpose(p_.predecessors_, operators()));
     if (order.size() == operators()) return true;
     plain_vector<bool> waits(operators(), true);
     for (op_id op : order) waits[op] = false;

@@ -85,7 +85,7 @@ MEMSCHED_FUNCTION fused_graph contract(const fused_graph& f, const std::vector<n
         if (std::exchange(seen[id[p]], v) != v) h.preds.push(id[p]);
     h.preds.close();
     for (node_id u : old) {
-      for (const credit& c : g.credits[u])
+      for (const auto& c : g.credits[u])
         if (id[c.release] != none) h.credits.push({id[c.release], c.amount});
       if (v < h.active)
         for (node_id m : f.members[u]) out.members.push(m);
@@ -93,7 +93,7 @@ MEMSCHED_FUNCTION fused_graph contract(const fused_graph& f, const std::vector<n
     h.credits.close();
     if (v < h.active) out.members.close();
   }
-  h.succs = transpose(h.preds, h.size());
+  h.succs = base::transpose(h.preds, h.size());
   for (node_id v : g.roots) h.roots.push_back(id[v]);
   return out;
 }

@@ -51,7 +51,7 @@ MEMSCHED_FUNCTION schedule_graph induced_subgraph(const schedule_graph& g, std::
     for (node_id s : g.succs[v])
       if (local[s] != none) part.succs.push(local[s]);
     part.succs.close();
-    for (const credit& c : g.credits[v])
+    for (const auto& c : g.credits[v])
       if (local[c.release] != none) part.credits.push({local[c.release], c.amount});
     part.credits.close();
   }

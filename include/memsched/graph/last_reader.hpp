@@ -24,14 +24,14 @@ class last_reader_finder {
  public:
   explicit last_reader_finder(const problem& p) : position_(p.ops().size()), seen_(p.ops().size(), none) {
     const std::size_t n = p.ops().size();
-    const adjacency succs = transpose(p.predecessors(), n);
+    const adjacency succs = base::transpose(p.predecessors(), n);
     std::vector<op_id> order(n);
     std::iota(order.begin(), order.end(), op_id{0});
     const auto is_ordered = [&](op_id op) {
       const auto before = p.predecessors(op);
       return std::all_of(before.begin(), before.end(), [&](op_id b) { return b < op; });
     };
-    if (!std::all_of(order.begin(), order.end(), is_ordered)) order = topological_order(p.predecessors(), succs);
+    if (!std::all_of(order.begin(), order.end(), is_ordered)) order = base::topological_order(p.predecessors(), succs);
     plain_vector<std::pair<index_t, index_t>> latest_first;  // so that a walk reads no further than it goes
     latest_first.reserve(succs.items());
     for (std::size_t i = n; i-- > 0;) {

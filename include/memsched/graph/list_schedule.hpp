@@ -56,7 +56,7 @@ std::vector<node_id> list_schedule(const schedule_graph& g, Key key, GoOn&& go_o
     if ((order.size() & 0xffff) == 0 && !go_on()) break;
   }
   if (order.size() < g.active)
-    for (node_id v : topological_order(g))
+    for (node_id v : g.topological_order())
       if (!done[v]) order.push_back(v);
   return order;
 }

@@ -97,7 +97,7 @@ class lowering : lowered_draft {
 
   void add_operator(op_id i) {
     const op_handle& op = ops_[i];
-    operator_data data;
+    problem_draft::operator_data data;
     for (const auto& t : traits::inputs(g_, op)) draft_.reads.push(tensor(t));
     for (const auto& t : traits::outputs(g_, op)) {
       const tensor_id id = tensor(t);
@@ -129,7 +129,7 @@ class lowering : lowered_draft {
   }
 
   template <class Overwrites>
-  void add_overwrites(op_id i, operator_data& data, const Overwrites& overwrites) {
+  void add_overwrites(op_id i, problem_draft::operator_data& data, const Overwrites& overwrites) {
     if constexpr (integer<Overwrites>) {
       if (overwrites >= 0)
         data.overwrites = listed(draft_.reads.open(), overwrites, i, " overwrites input ", ", but reads only ");

@@ -21,29 +21,27 @@ inline namespace MEMSCHED_ABI {
 using op_id = index_t;
 using tensor_id = index_t;
 
-/// The facts of one tensor.
-struct tensor_data {
-  bytes size = 0;
-  tensor_id alias_of = none;  ///< the tensor whose storage this one names
-};
-
-/// The facts of one operator beside its reads and writes.
-struct operator_data {
-  bytes workspace = 0;
-  tensor_id overwrites = none;   ///< an input whose storage the first output may take
-  std::optional<firing> rule{};  ///< absent: the graph's default
-  index_t scope = none;          ///< the caller's cell or block
-  std::uint64_t cost = 1;        ///< of one run, in any unit
-  bool pure = true;              ///< whether another run has the same results and no other effect
-};
-
-/// An output that may take the storage of an input.
-struct overwrite {
-  tensor_id output = none, input = none;
-};
-
 /// A problem as it is described, before any check; `make_problem` makes a problem of it.
 struct problem_draft {
+  /// The facts of one tensor.
+  struct tensor_data {
+    bytes size = 0;
+    tensor_id alias_of = none;  ///< the tensor whose storage this one names
+  };
+  /// The facts of one operator beside its reads and writes.
+  struct operator_data {
+    bytes workspace = 0;
+    tensor_id overwrites = none;   ///< an input whose storage the first output may take
+    std::optional<firing> rule{};  ///< absent: the graph's default
+    index_t scope = none;          ///< the caller's cell or block
+    std::uint64_t cost = 1;        ///< of one run, in any unit
+    bool pure = true;              ///< whether another run has the same results and no other effect
+  };
+  /// An output that may take the storage of an input.
+  struct overwrite {
+    tensor_id output = none, input = none;
+  };
+
   std::string name;
   std::vector<tensor_data> tensors;
   std::vector<operator_data> operators;
@@ -91,7 +89,7 @@ class problem {
   /// Position in `inputs` of the input that the first output may overwrite; -1 for none.
   int overwrites(op_id op) const { return position(op, draft_.operators[op].overwrites); }
   /// Which inputs further outputs may overwrite.
-  std::span<const overwrite> further_overwrites(op_id op) const { return list(draft_.overwrites, op); }
+  std::span<const problem_draft::overwrite> further_overwrites(op_id op) const { return list(draft_.overwrites, op); }
   /// Inputs that an operator changes in place.
   std::span<const tensor_id> updates(op_id op) const { return list(draft_.updates, op); }
   /// The name of an operator or a tensor for messages; without one "operator 3", "tensor 5".

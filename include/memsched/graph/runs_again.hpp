@@ -50,7 +50,7 @@ MEMSCHED_FUNCTION std::vector<bool> runs_again(const problem& p) {
     for (tensor_id t : p.updates(op)) changes.emplace_back(p.storage(t), op);
   }
   if (changes.empty()) return again;
-  const adjacency successors = transpose(p.predecessors(), p.ops().size());
+  const adjacency successors = base::transpose(p.predecessors(), p.ops().size());
   for (const auto& [storage, update] : changes) {
     if (p.producer(storage) != none) again[p.producer(storage)] = false;
     const std::vector<bool> later = detail::runs_behind(successors, update);

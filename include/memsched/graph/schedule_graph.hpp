@@ -34,23 +34,22 @@ struct precedence {
   auto operator<=>(const precedence&) const = default;
 };
 
-/// Room that a node gains while it runs where it is the last one that `release` waits for.
-struct credit {
-  node_id release = none;
-  delta amount = 0;
-};
-
-/// A stretch of memory: live from where the node `from` has run until `to` has.
-struct resource {
-  node_id from = none;  ///< none: live from the start
-  node_id to = none;    ///< none: stays to the end
-  bytes size = 0;
-};
-
 /// Nodes [0, active) are ordered by schedulers. Nodes [active, size) are releases: one for each tensor that several
 /// nodes read. A release runs by itself, in the step of its last predecessor, which is always optimal: its peak is 0
 /// and its impact at most 0. So the level after a set of nodes does not depend on their order.
 struct schedule_graph {
+  /// Room that a node gains while it runs where it is the last one that `release` waits for.
+  struct credit {
+    node_id release = none;
+    delta amount = 0;
+  };
+  /// A stretch of memory: live from where the node `from` has run until `to` has.
+  struct resource {
+    node_id from = none;  ///< none: live from the start
+    node_id to = none;    ///< none: stays to the end
+    bytes size = 0;
+  };
+
   std::size_t active = 0;
   bytes base = 0;               ///< level before the first node
   std::vector<node_cost> cost;  ///< a peak may be negative where credits exist: the level after counts too
@@ -64,6 +63,12 @@ struct schedule_graph {
 
   std::size_t size() const { return cost.size(); }
   bool is_release(node_id v) const { return v >= active; }
+  /// The active nodes, predecessors first, in breadth-first waves. O(nodes + edges).
+  std::vector<node_id> topological_order() const {
+    std::vector<node_id> order = base::topological_order(preds, succs);
+    std::erase_if(order, [&](node_id v) { return is_release(v); });
+    return order;
+  }
 };
 
 namespace detail {
@@ -73,7 +78,7 @@ namespace detail {
 template <class Last>
 constexpr node_cost effect_of(const schedule_graph& g, node_id v, Last last) {
   node_cost c = g.cost[v];
-  for (const credit& k : g.credits[v])
+  for (const auto& k : g.credits[v])
     if (last(k.release)) c.peak -= k.amount;
   for (node_id s : g.succs[v])
     if (g.is_release(s) && last(s)) c.impact += g.cost[s].impact;
@@ -93,13 +98,6 @@ inline node_id only_active(const schedule_graph& g, std::span<const node_id> nod
 }
 
 }  // namespace detail
-
-/// The active nodes, predecessors first, in breadth-first waves. O(nodes + edges).
-inline std::vector<node_id> topological_order(const schedule_graph& g) {
-  std::vector<node_id> order = base::topological_order(g.preds, g.succs);
-  std::erase_if(order, [&](node_id v) { return g.is_release(v); });
-  return order;
-}
 
 /// The schedule graph of a problem: node i < ops is operator i. Peaks of orders agree with `evaluate` exactly, under
 /// both firing rules and with overwritten inputs. O(operators + uses).
@@ -124,7 +122,7 @@ MEMSCHED_FUNCTION schedule_graph make_schedule_graph(const problem& p, memory_mo
   g.base = p.live_at_start();
   g.cost.resize(n);
   base::plain_vector<std::pair<index_t, node_id>> edges;  // (node, its predecessor)
-  base::plain_vector<std::pair<index_t, credit>> credits;
+  base::plain_vector<std::pair<index_t, schedule_graph::credit>> credits;
   const auto rule = [&](op_id op) { return p.firing(op).value_or(model.default_firing); };
   const auto spared = [&](op_id op, tensor_id storage) {  // bytes of room when `op` is the last reader
     if (rule(op) == firing::cbp) return static_cast<delta>(p.size(storage));
@@ -171,14 +169,14 @@ MEMSCHED_FUNCTION schedule_graph make_schedule_graph(const problem& p, memory_mo
     finder.mark(readers, before_another);
     for (std::size_t i = 0; i < readers.size(); ++i)
       if (const delta room = spared(readers[i], s); room > 0 && !before_another[i])
-        credits.emplace_back(readers[i], credit{release, room});
+        credits.emplace_back(readers[i], schedule_graph::credit{release, room});
   }
 
-  g.credits = list_of<credit>::from_pairs(g.size(), credits);
+  g.credits = list_of<schedule_graph::credit>::from_pairs(g.size(), credits);
   for (node_id v = 0; v < n; ++v)
     if (g.credits[v].empty()) g.cost[v].peak = std::max({g.cost[v].peak, g.cost[v].impact, delta{0}});
   g.preds = adjacency::from_pairs(g.size(), edges);
-  g.succs = transpose(g.preds, g.size());
+  g.succs = base::transpose(g.preds, g.size());
   for (tensor_id t : p.graph_outputs())
     if (const op_id writer = p.writer(t); writer != none) g.roots.push_back(writer);
   return g;

@@ -38,7 +38,7 @@ inline std::string node_name(node_id v) { return "node " + std::to_string(v); }
 
 /// Why the cost of node v makes no sense; empty where it does.
 inline std::string cost_fault(node_cost c) {
-  constexpr auto limit = static_cast<delta>(max_total);
+  constexpr auto limit = static_cast<delta>(base::max_total);
   if (c.peak < 0) return "a negative peak (" + std::to_string(c.peak) + ")";
   if (c.impact > c.peak)
     return "an impact (" + std::to_string(c.impact) + ") above its peak (" + std::to_string(c.peak) + ")";
@@ -48,7 +48,7 @@ inline std::string cost_fault(node_cost c) {
 
 inline graph_error cycle_error(const schedule_graph& g) {
   std::vector<bool> ordered(g.size(), false);
-  for (node_id v : topological_order(g.preds, g.succs)) ordered[v] = true;
+  for (node_id v : base::topological_order(g.preds, g.succs)) ordered[v] = true;
   node_id v = static_cast<node_id>(std::find(ordered.begin(), ordered.end(), false) - ordered.begin());
   std::vector<bool> seen(g.size(), false);
   while (!seen[v]) {  // back over nodes that wait, until one comes again
@@ -80,7 +80,7 @@ inline schedule_graph from_edges(std::vector<node_cost> cost, std::vector<preced
     g.preds.close();
     g.credits.close();
   }
-  g.succs = transpose(g.preds, g.size());
+  g.succs = base::transpose(g.preds, g.size());
   for (node_id v = 0; v < g.size(); ++v)
     if (g.succs[v].empty()) g.roots.push_back(v);
   return g;
@@ -99,13 +99,13 @@ inline result<schedule_graph> make_schedule_graph(cost_graph c) {
   };
   bytes total = c.base;
   delta level = 0;
-  if (total > max_total) return fault(error_code::overflow, "the level at the start is more than 2^61 bytes", {});
+  if (total > base::max_total) return fault(error_code::overflow, "the level at the start is more than 2^61 bytes", {});
   for (node_id v = 0; v < n; ++v) {
     if (const std::string why = detail::cost_fault(c.cost[v]); !why.empty())
       return fault(error_code::bad_size, detail::node_name(v) + " has " + why, {v});
     total += static_cast<bytes>(c.cost[v].peak - std::min<delta>(c.cost[v].impact, 0));
     level += c.cost[v].impact;
-    if (total > max_total)
+    if (total > base::max_total)
       return fault(error_code::overflow, "costs up to " + detail::node_name(v) + " sum to more than 2^61 bytes", {v});
   }
   for (const precedence& e : c.edges) {
@@ -143,7 +143,7 @@ inline result<schedule_graph> make_schedule_graph(const task_graph& t, firing ru
                          "a channel names task " + std::to_string(unknown) + ", and there are " + std::to_string(t.tasks),
                          {unknown},
                          {}};
-    if (e.size > max_total || (total += e.size) > max_total)
+    if (e.size > base::max_total || (total += e.size) > base::max_total)
       return graph_error{error_code::overflow, "channel sizes sum to more than 2^61 bytes", {e.from, e.to}, {}};
     c.cost[e.from].peak += static_cast<delta>(e.size);
     c.cost[e.from].impact += static_cast<delta>(e.size);

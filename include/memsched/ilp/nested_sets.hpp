@@ -43,7 +43,7 @@ class nested_sets_program {
       for (node_id u = 0; u < g_.size(); ++u)
         if (incomparable(u, v)) free += !g_.is_release(u), links += g_.preds[u].size();
       sum += links + 2;
-      for (const credit& k : g_.credits[v]) sum += g_.preds[k.release].size();
+      for (const auto& k : g_.credits[v]) sum += g_.preds[k.release].size();
       for (node_id w : critical_)
         if (incomparable(v, w) || follows(v, w)) sum += free + 1;
     }
@@ -157,7 +157,7 @@ class nested_sets_program {
       }
     }
     terms during = level;
-    for (const credit& k : g_.credits[v]) {
+    for (const auto& k : g_.credits[v]) {
       const auto readers = g_.preds[k.release];
       if (std::any_of(readers.begin(), readers.end(), [&](node_id u) { return test_bit(reach_.descendants[v], u); }))
         continue;

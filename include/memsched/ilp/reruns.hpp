@@ -51,7 +51,7 @@ class rerun_program {
  public:
   rerun_program(const rerun_incumbent& best, const rerun_rows& rows, std::size_t most_rows)
       : best_(best), table_(best.table()), p_(table_.graph()), rows_(rows), places_(places_of_path(p_, rows.rows)) {
-    const adjacency successors = transpose(p_.predecessors(), p_.ops().size());
+    const adjacency successors = base::transpose(p_.predecessors(), p_.ops().size());
     sorted_ = base::topological_order(p_.predecessors(), successors);
     for (tensor_id t : p_.tensors())
       if (const op_id load = table_.load_of(t); load != none) loads_.push_back(load);
@@ -68,7 +68,7 @@ class rerun_program {
     written_.assign(p_.tensors().size(), none);
     for (index_t k = 0; k <= last(); ++k) add_columns(k);
     if (size_unit_ == 0) size_unit_ = 1;
-    if (std::min(best_.budget(), max_total) / size_unit_ > (bytes{1} << 50)) return std::nullopt;
+    if (std::min(best_.budget(), base::max_total) / size_unit_ > (bytes{1} << 50)) return std::nullopt;
     for (index_t k = 0; k <= last(); ++k)
       if (!add_stage(k)) return std::nullopt;
     for (op_id op : p_.ops())
@@ -213,7 +213,7 @@ class rerun_program {
       require(k, t, kept_[k][t]);
       memory.push_back({kept_[k][t], static_cast<double>(p_.size(t) / size_unit_)});
     }
-    const bytes room = std::min(best_.budget(), max_total) - std::min(rows_.fixed[k], max_total);
+    const bytes room = std::min(best_.budget(), base::max_total) - std::min(rows_.fixed[k], base::max_total);
     build_.row(name("memory", k, 0), -unbounded, static_cast<double>(room / size_unit_), memory);
     return true;
   }

@@ -44,7 +44,7 @@ class time_indexed_program {
     std::size_t reads = 0;
     for (const flowing_tensor& t : tensors_) reads += t.readers.size() + 2;
     for (node_id v = 0; v < n_; ++v)
-      for (const credit& c : g_.credits[v]) reads += g_.preds[c.release].size();
+      for (const auto& c : g_.credits[v]) reads += g_.preds[c.release].size();
     return n_ * (reads + 4);
   }
 
@@ -52,7 +52,7 @@ class time_indexed_program {
     for (node_id i = 0; i < n_; ++i) add_columns(ran_[i], "O", i, true);
     for (index_t k = 0; k < held_.size(); ++k) add_columns(held_[k], "T", k, true);
     for (node_id v = 0; v < n_; ++v)
-      for (const credit& c : g_.credits[v]) {
+      for (const auto& c : g_.credits[v]) {
         spared_.push_back({v, c.release, units(c.amount), ran_[v]});
         add_columns(spared_.back().columns, "K", static_cast<index_t>(spared_.size() - 1), false);
       }

@@ -93,7 +93,7 @@ class network_check {
     bytes last = 0;
     for (const auto& [n, step] : {std::pair{b.size.outputs, s.outputs}, std::pair{b.size.rows, s.rows},
                                   std::pair{b.size.columns, s.columns}, std::pair{b.size.inputs, s.inputs}}) {
-      const bytes most = max_total / static_cast<bytes>(n);
+      const bytes most = base::max_total / static_cast<bytes>(n);
       if (static_cast<bytes>(step) > most) return complain("reach past their bytes");
       last += static_cast<bytes>(n - 1) * static_cast<bytes>(step);
     }
@@ -105,7 +105,7 @@ class network_check {
     if (x.size.rows < 0 || x.size.columns < 0 || x.size.channels < 0) return fault(t, "has a negative extent");
     bytes total = 16;  // more than an element
     for (const coordinate n : {x.size.rows, x.size.columns, x.size.channels}) {
-      if (n != 0 && total > max_total / static_cast<bytes>(n)) return fault(t, "is too large: " + to_string(x.size));
+      if (n != 0 && total > base::max_total / static_cast<bytes>(n)) return fault(t, "is too large: " + to_string(x.size));
       total *= static_cast<bytes>(n);
     }
     if (x.alias_of != none && x.alias_of >= net_.tensors.size())

@@ -134,7 +134,7 @@ class chained_parts {
       for (node_id u : g_.preds[v])
         if (part_[v] == none || part_[u] != part_[v] || g_.is_release(v)) edges_.emplace_back(v, u);
     h.preds = adjacency::from_pairs(g_.size(), edges_);
-    h.succs = transpose(h.preds, g_.size());
+    h.succs = base::transpose(h.preds, g_.size());
     return h;
   }
 

@@ -45,7 +45,7 @@ class division {
     schedule_graph part = induced_subgraph(*g_, members_[i], costs_[i].base, local_);
     const auto inside = [&](node_id v) { return v != none && places_[v].part == i ? places_[v].local : none; };
     for (index_t k : resources_[i]) {
-      const resource& r = g_->resources[k];
+      const auto& r = g_->resources[k];
       part.resources.push_back({inside(r.from), inside(r.to), r.size});
     }
     return part;
@@ -112,7 +112,7 @@ class division {
   static list_of<index_t> resources_of(const schedule_graph& g, const plain_vector<place>& places, std::size_t parts) {
     plain_vector<std::pair<index_t, index_t>> pairs;
     for (index_t i = 0; i < g.resources.size(); ++i) {
-      const resource& r = g.resources[i];
+      const auto& r = g.resources[i];
       if (r.from != none) pairs.emplace_back(places[r.from].part, i);
       if (r.to != none && (r.from == none || places[r.to].part != places[r.from].part))
         pairs.emplace_back(places[r.to].part, i);
@@ -161,8 +161,8 @@ namespace memsched {
 inline namespace MEMSCHED_ABI {
 
 MEMSCHED_FUNCTION solution divide::operator()(const schedule_graph& g, search& context, inner_scheduler inner) const {
-  if (!context.keep_going()) return {topological_order(g)};
-  detail::division parts(g, topological_order(g));
+  if (!context.keep_going()) return {g.topological_order()};
+  detail::division parts(g, g.topological_order());
   if (parts.size() <= 1) return inner(g, context);
   base::plain_vector<std::size_t> falling(parts.size());
   std::iota(falling.begin(), falling.end(), std::size_t{0});

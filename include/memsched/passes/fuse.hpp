@@ -58,7 +58,7 @@ class fusion_round {
   fusion_round(const schedule_graph& g, const fuse& policy)
       : g_(g),
         policy_(policy),
-        order_(topological_order(g.preds, g.succs)),
+        order_(base::topological_order(g.preds, g.succs)),
         position_(g.size()),
         blocked_(g.active, false),
         inside_(g.size(), none),
@@ -68,7 +68,7 @@ class fusion_round {
     for (node_id v = 0; v < g.active; ++v)
       if (g.preds[v].empty()) sources_.push_back(v);
     for (node_id v = 0; v < g.active; ++v)
-      for (const credit& c : g.credits[v]) {
+      for (const auto& c : g.credits[v]) {
         blocked_[v] = true;
         for (node_id reader : g.preds[c.release]) blocked_[reader] = true;
       }

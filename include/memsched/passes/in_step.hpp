@@ -178,7 +178,7 @@ MEMSCHED_FUNCTION base::plain_vector<precedence> in_step::edges(const schedule_g
 
 MEMSCHED_FUNCTION solution in_step::operator()(const schedule_graph& g, search& context, inner_scheduler inner) const {
   const base::plain_vector<precedence> kept = edges(g);
-  if (!context.keep_going()) return {topological_order(g)};
+  if (!context.keep_going()) return {g.topological_order()};
   const schedule_graph h = bounds::with_edges(g, kept);
   solution s = context.aside([&] { return inner(h, context); });
   s.lower_bound = 0;

@@ -43,7 +43,7 @@ MEMSCHED_FUNCTION solution probe::up_to(bytes asked, const schedule_graph& g, se
   presolve::narrowing narrowed(g, context);
   const auto go_on = [&] { return context.count_cut_as_state(narrowed.bytes_held(), g.size()); };
   if (narrowed.run(asked, patience, go_on) == bounds::prober::outcome::refuted)
-    return {topological_order(g), std::max(asked + 1, narrowed.next())};
+    return {g.topological_order(), std::max(asked + 1, narrowed.next())};
   solution s = inner(narrowed.graph(), context);
   if (s.error) return s;
   s.order = narrowed.expand(std::move(s.order));
@@ -54,7 +54,7 @@ MEMSCHED_FUNCTION solution probe::up_to(bytes asked, const schedule_graph& g, se
 
 MEMSCHED_FUNCTION solution probe::operator()(const schedule_graph& g, search& context, inner_scheduler inner) const {
   if (g.size() > max_nodes) return inner(g, context);
-  solution s{topological_order(g)};
+  solution s{g.topological_order()};
   const bytes high = std::min(context.asked().cutoff, peak_of(g, s.order));  // of no use from there on
   s.lower_bound = std::min(std::max(context.asked().target, g.base), high);
   bounds::destructive_search smallest(g, s.lower_bound);

@@ -50,7 +50,7 @@ namespace memsched {
 inline namespace MEMSCHED_ABI {
 
 MEMSCHED_FUNCTION solution soft_budget::operator()(const schedule_graph& g, search& context, inner_scheduler inner) const {
-  solution best{topological_order(g)};
+  solution best{g.topological_order()};
   bytes peak = peak_of(g, best.order);
   best.lower_bound = std::max(context.asked().target, g.base);
   if (use_bounds) {

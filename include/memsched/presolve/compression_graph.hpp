@@ -83,7 +83,7 @@ class compression_graph {
       if (g.succs[v].empty()) link(v, end());
     }
     for (node_id v = 0; v < g.size(); ++v)
-      for (const credit& c : g.credits[v]) {
+      for (const auto& c : g.credits[v]) {
         nodes_[c.release].fixed = true;
         for (node_id reader : g.preds[c.release]) nodes_[reader].fixed = true;
       }
@@ -257,7 +257,8 @@ class compression_graph {
   void detach(node_id v);
   /// The resources of the smaller graph's levels: `run_of` maps the larger graph's nodes to its own, of which those
   /// from `active` on run by themselves.
-  std::vector<resource> resources(const std::vector<node_id>& run_of, std::size_t active, std::size_t size) const;
+  std::vector<schedule_graph::resource> resources(const std::vector<node_id>& run_of, std::size_t active,
+                                                  std::size_t size) const;
 
   const schedule_graph* g_;
   std::vector<record> nodes_;
@@ -330,22 +331,24 @@ inline void compression_graph::detach(node_id v) {
 
 /// A resource that a node that runs by itself passes on to one behind it, which does not wait for it any more, is room that
 /// it was handed: it takes no more than it frees. So that room counts as handed on directly.
-inline std::vector<resource> compression_graph::resources(const std::vector<node_id>& run_of, std::size_t active,
-                                                          std::size_t size) const {
-  std::vector<resource> found;
-  std::vector<plain_vector<resource>> from(size - active), to(size - active);
-  const auto put = [&](const resource& r) {
+inline std::vector<schedule_graph::resource> compression_graph::resources(const std::vector<node_id>& run_of,
+                                                                          std::size_t active, std::size_t size) const {
+  std::vector<schedule_graph::resource> found;
+  std::vector<plain_vector<schedule_graph::resource>> from(size - active), to(size - active);
+  const auto put = [&](const schedule_graph::resource& r) {
     if (r.from != none && r.from >= active) from[r.from - active].push_back(r);
     else if (r.to != none && r.to >= active) to[r.to - active].push_back(r);
     else found.push_back(r);
   };
   const auto place = [&](node_id v) { return v == none ? none : run_of[v]; };
-  for (const resource& r : g_->resources)
-    if (const resource mapped{place(r.from), place(r.to), r.size}; mapped.from != mapped.to || r.from == none) put(mapped);
+  for (const auto& r : g_->resources)
+    if (const schedule_graph::resource mapped{place(r.from), place(r.to), r.size};
+        mapped.from != mapped.to || r.from == none)
+      put(mapped);
   for (std::size_t v = 0; v < from.size(); ++v) {
-    for (resource out : from[v])
+    for (auto out : from[v])
       while (out.size > 0 && !to[v].empty()) {
-        resource& in = to[v].back();
+        auto& in = to[v].back();
         const bytes moved = std::min(in.size, out.size);
         put({in.from, out.to, moved});
         in.size -= moved, out.size -= moved;
@@ -390,11 +393,11 @@ inline compressed_graph compression_graph::finish() && {
     });
     c.graph.preds.close();
     if (fixed(v))  // a node that lost its edge to a release by reduction is never the last that it waits for
-      for (const credit& k : g_->credits[nodes_[v].first])
+      for (const auto& k : g_->credits[nodes_[v].first])
         if (const node_id r = run_of[k.release]; tied(v, nodes[r], side::later)) c.graph.credits.push({r, k.amount});
     c.graph.credits.close();
   }
-  c.graph.succs = transpose(c.graph.preds, c.graph.size());
+  c.graph.succs = base::transpose(c.graph.preds, c.graph.size());
   c.graph.resources = resources(run_of, c.graph.active, c.graph.size());
   plain_vector<bool> is_root(nodes.size(), false);
   for (node_id root : g_->roots)

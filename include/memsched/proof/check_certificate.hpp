@@ -220,7 +220,7 @@ class certificate_checker {
   }
   bool undecided(node_id u) const { return !before_[u] && !after_[u]; }
   /// Whether all other readers can have run before v.
-  bool possible(node_id v, const credit& k) const {
+  bool possible(node_id v, const auto& k) const {
     const auto readers = given_.preds[k.release];
     return std::none_of(readers.begin(), readers.end(), [&](node_id r) { return r != v && after_[r]; });
   }
@@ -238,7 +238,7 @@ class certificate_checker {
     return std::find(list.begin(), list.end(), v) != list.end();
   }
 
-  static constexpr delta limit = static_cast<delta>(max_total);
+  static constexpr delta limit = static_cast<delta>(base::max_total);
   const schedule_graph& given_;
   proof_graph g_;
   node_set before_, after_;  // of a cut: nodes that must have run when v runs, and those that cannot

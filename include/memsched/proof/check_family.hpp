@@ -27,7 +27,7 @@ class family_checker {
   std::string run(const proof::set_family& f) {
     for (node_id v = 0; v < g_.size(); ++v) {
       if (g_.cost(v).peak < g_.cost(v).impact) return ": a node's impact is above its peak";
-      for (const credit& k : g_.given().credits[v])
+      for (const auto& k : g_.given().credits[v])
         if (k.amount > -g_.cost(k.release).impact) return ": a credit is more than its release frees";
     }
     std::vector<node_set> sets{grown(node_set(g_.size()), all())};
@@ -116,7 +116,7 @@ class family_checker {
   /// v's peak, less its credits whose other readers have run. (No node that v waits for has a part in a credit.)
   delta peak_behind(node_id v, const node_set& ran) const {
     delta peak = g_.cost(v).peak;
-    for (const credit& k : g_.given().credits[v]) {
+    for (const auto& k : g_.given().credits[v]) {
       const auto readers = g_.given().preds[k.release];
       if (std::all_of(readers.begin(), readers.end(), [&](node_id r) { return r == v || ran[r]; })) peak -= k.amount;
     }

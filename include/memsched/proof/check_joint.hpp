@@ -73,8 +73,8 @@ class joint_checker {
     for (const precedence& e : r.edges)
       if (std::find(all.begin(), all.end(), std::pair(e.after, e.before)) == all.end()) all.emplace_back(e.after, e.before);
     g.preds = adjacency::from_pairs(g.size(), all);
-    g.succs = transpose(g.preds, g.size());
-    if (topological_order(g.preds, g.succs).size() != g.size()) return "the edges make a cycle";
+    g.succs = base::transpose(g.preds, g.size());
+    if (base::topological_order(g.preds, g.succs).size() != g.size()) return "the edges make a cycle";
     if (std::string why = check_certificate(g, *r.peak); !why.empty()) return "peak: " + why;
     return r.peak->bound >= arena ? "" : "peak: its bound is below the arena";
   }
@@ -82,7 +82,7 @@ class joint_checker {
   std::string conflict(const proof::joint_refutation& r, const edge_set& edges, bytes arena) const {
     arena_pieces held(p_, model_);
     if (!held.play(r.order)) return "order: is no order of the graph";
-    bytes left = max_total;
+    bytes left = base::max_total;
     for (buffer& b : held.buffers) {
       b.alignment = alignment_;
       if (b.size > left || alignment_ == 0 || alignment_ > left - b.size) return "alignment: is 0, or too large";
@@ -137,7 +137,7 @@ class joint_checker {
       for (const op_id u : p_.predecessors(op)) all.emplace_back(op, u);
     for (const precedence& e : edges) all.emplace_back(e.after, e.before);
     const adjacency preds = adjacency::from_pairs(p_.ops().size(), all);
-    return topological_order(preds, transpose(preds, p_.ops().size())).size() != p_.ops().size();
+    return base::topological_order(preds, base::transpose(preds, p_.ops().size())).size() != p_.ops().size();
   }
 
   /// Whether two pieces of different buffers must meet, and lie apart.

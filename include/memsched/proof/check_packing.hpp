@@ -93,7 +93,7 @@ class packing_checker {
 
 MEMSCHED_FUNCTION std::string check_packing(std::span<const buffer> buffers, const packing_proof& proof) {
   if (proof.arena == 0) return proof.steps.empty() ? "" : "has steps, but nothing to prove";
-  if (proof.arena > max_total) return "arena: above 2^61 bytes";
+  if (proof.arena > base::max_total) return "arena: above 2^61 bytes";
   std::vector<const buffer*> chosen;
   for (std::size_t k = 0; k < proof.buffers.size(); ++k) {
     const index_t i = proof.buffers[k];

@@ -132,7 +132,7 @@ class recompute_checker {
     if (!weighed) return weighed.error().message;
     const schedule_graph g = make_schedule_graph(*weighed, model_);
     if (std::string fault = check_certificate(g, proof_.weighed->orders); !fault.empty()) return "orders: " + fault;
-    const int128 paid = static_cast<int128>(proof_.weighed->price) * static_cast<int128>(std::min(budget_, max_total));
+    const int128 paid = static_cast<int128>(proof_.weighed->price) * static_cast<int128>(std::min(budget_, base::max_total));
     return exceeds(static_cast<int128>(proof_.weighed->orders.bound) - paid) ? "" : "the price does not reach the bound";
   }
 
@@ -235,7 +235,7 @@ class recompute_checker {
     for (std::size_t i = 0; i < needs_.reruns.size(); ++i) {
       const int128 p = price[proof_.rows.size() + i];
       if (p == 0 || !needs_.is_certain(needs_.reruns[i])) continue;
-      int128 excess = needs_.reruns[i].bytes - static_cast<int128>(std::min(budget_, max_total));
+      int128 excess = needs_.reruns[i].bytes - static_cast<int128>(std::min(budget_, base::max_total));
       for (std::size_t g : needs_.reruns[i].lasting) {
         if (needs_.is_decided_at_rows(g)) continue;
         excess += static_cast<int128>(p_.size(rows_.gaps[g].storage));

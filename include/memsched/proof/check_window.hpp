@@ -66,8 +66,8 @@ class window_checker {
   std::string check_resources() {
     std::vector<delta> impact(g_.size(), 0);
     delta start = 0;
-    for (const resource& r : g_.resources) {
-      if (r.size > max_total || (r.from != none && r.from >= g_.size()) || (r.to != none && r.to >= g_.size()))
+    for (const auto& r : g_.resources) {
+      if (r.size > base::max_total || (r.from != none && r.from >= g_.size()) || (r.to != none && r.to >= g_.size()))
         return "resources: out of range";
       const auto size = static_cast<delta>(r.size);
       (r.from == none ? start : impact[r.from]) += size;
@@ -101,7 +101,7 @@ class window_checker {
   /// Whether the `behind` nodes come behind all producers of resources live at the start, and the `ahead` nodes before all
   /// that free resources live at the end.
   std::string check_ends() const {
-    const std::vector<node_id> order = topological_order(g_.preds, g_.succs);
+    const std::vector<node_id> order = base::topological_order(g_.preds, g_.succs);
     if (order.size() != g_.size()) return "the graph has a cycle";
     const auto all_marks = [&](const adjacency& next, const std::vector<node_id>& from, bool forward) {
       bit_matrix marks(g_.size(), from.size());
@@ -123,7 +123,7 @@ class window_checker {
     if (fails(w_.ahead, all_marks(g_.succs, takers_, false), takers_.size()))
       return "ahead: a node may run behind what frees what is live at the end";
     for (index_t i : w_.ahead)
-      for (const credit& k : g_.credits[w_.nodes[i]])
+      for (const auto& k : g_.credits[w_.nodes[i]])
         if (side_[k.release] != within) return "ahead: a node has a credit of a release that is not in the window";
     return {};
   }
@@ -140,27 +140,27 @@ class window_checker {
     h_.cost.resize(size);
     least_lift_ = start;
     std::vector<std::pair<index_t, index_t>> edges;
-    std::vector<std::pair<index_t, credit>> credits;
+    std::vector<std::pair<index_t, schedule_graph::credit>> credits;
     for (node_id v : w_.nodes) {
       h_.cost[place_[v]] = g_.cost[v];
       start += g_.cost[v].impact;
       least_lift_ += std::max<delta>(g_.cost[v].peak, 0) + std::max<delta>(g_.cost[v].impact, 0);
       for (node_id u : g_.preds[v])
         if (side_[u] == within) edges.emplace_back(place_[v], place_[u]);
-      for (const credit& k : g_.credits[v])
-        if (side_[k.release] == within) credits.emplace_back(place_[v], credit{place_[k.release], k.amount});
+      for (const auto& k : g_.credits[v])
+        if (side_[k.release] == within) credits.emplace_back(place_[v], schedule_graph::credit{place_[k.release], k.amount});
     }
     least_lift_ += start;
     for (index_t i : w_.behind) edges.emplace_back(i, open_);
     for (index_t i : w_.ahead) edges.emplace_back(close_, i);
     h_.preds = adjacency::from_pairs(size, edges);
-    h_.succs = transpose(h_.preds, size);
-    h_.credits = list_of<credit>::from_pairs(size, credits);
+    h_.succs = base::transpose(h_.preds, size);
+    h_.credits = list_of<schedule_graph::credit>::from_pairs(size, credits);
   }
 
   std::string check_made() {
     const auto lift = static_cast<delta>(w_.lift);
-    if (w_.lift > max_total || (lift <= least_lift_ && (opens_ || closes_))) return "lift: is too small, or too large";
+    if (w_.lift > base::max_total || (lift <= least_lift_ && (opens_ || closes_))) return "lift: is too small, or too large";
     if (opens_) h_.cost[open_] = {lift, lift};
     else h_.base += w_.lift;
     if (closes_) h_.cost[close_] = {0, -lift};

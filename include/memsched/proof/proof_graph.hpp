@@ -30,7 +30,7 @@ class proof_graph {
         in_credit_(g.size()) {
     for (node_id v = 0; v < g.size(); ++v) {
       for (node_id u : g.preds[v]) add_edge(u, v);
-      for (const credit& k : g.credits[v]) {
+      for (const auto& k : g.credits[v]) {
         in_credit_[k.release] = true;
         for (node_id r : g.preds[k.release]) in_credit_[r] = true;
       }

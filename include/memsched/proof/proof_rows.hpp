@@ -190,7 +190,7 @@ class proof_rows {
   }
   void find_excess(bytes budget) {
     for (op_id op : proof_.rows) {
-      const int128 sum = bytes_of(op) - static_cast<int128>(std::min(budget, max_total));
+      const int128 sum = bytes_of(op) - static_cast<int128>(std::min(budget, base::max_total));
       excess.push_back(sum);
       room.push_back(-sum);
     }

@@ -47,7 +47,7 @@ inline namespace MEMSCHED_ABI {
 MEMSCHED_FUNCTION result<problem> weighed_problem(const problem& p, memory_model model, std::span<const tensor_id> charged,
                                                   std::uint64_t price, unsigned scale, const offload& moves) {
   const std::vector<bool> again = runs_again(p), leaves = may_leave(p);
-  const int128 most = static_cast<int128>(max_total) + 1;  // more than any problem may have
+  const int128 most = static_cast<int128>(base::max_total) + 1;  // more than any problem may have
   const auto priced = [&](bytes size) { return std::min(most, static_cast<int128>(price) * static_cast<int128>(size)); };
   std::vector<int128> weight(p.tensors().size(), 0);
   std::vector<bool> reused(p.tensors().size(), false);
@@ -61,7 +61,7 @@ MEMSCHED_FUNCTION result<problem> weighed_problem(const problem& p, memory_model
       cost_at_most(static_cast<int128>(moves.ends_outside && p.stays(t) ? 0 : moves.read_cost(p.size(t))) +
                    static_cast<int128>(moves.write_cost(p.size(t))));
   }
-  for (op_id op : base::topological_order(p.predecessors(), transpose(p.predecessors(), p.ops().size())))
+  for (op_id op : base::topological_order(p.predecessors(), base::transpose(p.predecessors(), p.ops().size())))
     for (const problem::storage_reuse& r : p.reuses(op)) {
       weight[r.output] = std::min(weight[r.output], weight[r.input]);
       reused[r.input] = reused[r.output] = true;

@@ -262,7 +262,7 @@ MEMSCHED_FUNCTION detail::firing_effect played_stages::effect(op_id op, index_t 
 MEMSCHED_FUNCTION double played_stages::shifted_over(index_t from, index_t to, delta shift) const {
   if (shift == 0) return over(from, to);
   const auto high = during();
-  const delta limit = static_cast<delta>(std::min(budget_, max_total)) - shift;
+  const delta limit = static_cast<delta>(std::min(budget_, base::max_total)) - shift;
   double sum = 0;
   for (index_t i = from; i < to; ++i) sum += static_cast<double>(std::max<delta>(0, static_cast<delta>(high[i]) - limit));
   return sum;

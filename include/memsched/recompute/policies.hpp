@@ -315,7 +315,7 @@ class weight_search {
     if (s.error || (certify != nullptr && !s.certificate)) return std::nullopt;
     const bytes least_peak = certify == nullptr ? s.lower_bound : s.certificate->bound;
     const std::uint64_t bound =
-        weighing_.extra_cost(least_peak, weighing_.scaled(price), std::min(best_.budget(), max_total), best_.unit());
+        weighing_.extra_cost(least_peak, weighing_.scaled(price), std::min(best_.budget(), base::max_total), best_.unit());
     return weighed_order{bound, price, s.order, s.certificate};
   }
 

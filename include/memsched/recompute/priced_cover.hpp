@@ -208,7 +208,7 @@ class priced_cover {
     place_.assign(n + 1, 0);
     for (index_t k = 0; k < n; ++k) {
       live += level[k];
-      const delta over = live + static_cast<delta>(source.fixed[k]) - static_cast<delta>(std::min(budget, max_total));
+      const delta over = live + static_cast<delta>(source.fixed[k]) - static_cast<delta>(std::min(budget, base::max_total));
       place_[k] = static_cast<index_t>(rows.size());
       if (over <= 0) continue;
       rows.push_back(k);

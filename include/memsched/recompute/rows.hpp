@@ -251,7 +251,7 @@ MEMSCHED_FUNCTION path_places places_of_path(const problem& p, std::span<const o
   path_places places{std::vector<index_t>(n, none), std::vector<index_t>(n, 0), std::vector<index_t>(n, rows)};
   auto& [row, before, made] = places;
   for (index_t k = 0; k < rows; ++k) row[path[k]] = k;
-  const adjacency successors = transpose(p.predecessors(), n);
+  const adjacency successors = base::transpose(p.predecessors(), n);
   const std::vector<op_id> order = base::topological_order(p.predecessors(), successors);
   for (op_id op : order)
     for (op_id u : p.predecessors(op)) before[op] = std::max(before[op], row[u] == none ? before[u] : row[u] + 1);

@@ -213,7 +213,7 @@ class signature_moves {
           continue;
         }
         const auto credits = g.credits[v];
-        const auto it = std::find_if(credits.begin(), credits.end(), [&](const credit& c) { return c.release == s; });
+        const auto it = std::find_if(credits.begin(), credits.end(), [&](const auto& c) { return c.release == s; });
         releases_.push({g.cost[s].impact, it == credits.end() ? 0 : it->amount, std::move(before)});
       }
       covered_.close();

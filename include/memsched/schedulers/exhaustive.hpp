@@ -22,7 +22,7 @@ struct exhaustive {
   /// The members of a downset, predecessors first.
   static std::vector<node_id> in_order(const schedule_graph& g, std::uint32_t set) {
     std::vector<node_id> order;
-    for (node_id v : topological_order(g))
+    for (node_id v : g.topological_order())
       if ((set >> v & 1) != 0) order.push_back(v);
     return order;
   }

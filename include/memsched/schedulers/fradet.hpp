@@ -44,7 +44,7 @@ MEMSCHED_FUNCTION solution fradet_scheduler::operator()(const schedule_graph& g,
   const auto rest = [&](const schedule_graph& h, search&) {
     if (!engine.starts) return (parts | rules | engine)(h, context);
     s = four_starts{}(g, context);
-    if (h.active > large && !context.keep_going()) return solution{topological_order(h)};
+    if (h.active > large && !context.keep_going()) return solution{h.topological_order()};
     const bytes known = std::min(context.asked().cutoff, peak_of(g, s.order));
     return context.ask(context.asked().below(known), [&] { return (parts | rules | engine)(h, context); });
   };

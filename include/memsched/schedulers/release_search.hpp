@@ -69,7 +69,7 @@ class release_search {
         ceiling_(static_cast<delta>(below)) {
     for (node_id v = 0; v < g.active; ++v) {
       room_[v] = g.cost[v].drop();
-      for (const credit& c : g.credits[v]) room_[v] -= std::max<delta>(0, c.amount + g.cost[c.release].impact);
+      for (const auto& c : g.credits[v]) room_[v] -= std::max<delta>(0, c.amount + g.cost[c.release].impact);
       if (g.cost[v].impact >= 0 && room_[v] <= most_light) light_.insert(v);
     }
     std::vector<std::pair<index_t, node_id>> releases;
@@ -226,7 +226,7 @@ class release_search {
     for (node_id r : releases_[u]) {
       if (std::find(freed_.begin(), freed_.end(), r) == freed_.end()) continue;
       delta left = -g_.cost[r].impact;
-      for (const credit& c : g_.credits[u])
+      for (const auto& c : g_.credits[u])
         if (c.release == r) left -= c.amount;
       sum += std::max<delta>(0, left);
     }
@@ -238,7 +238,7 @@ class release_search {
     constexpr std::size_t most = 4;
     joint_.clear();
     delta all = 0, least_rise = std::numeric_limits<delta>::max();
-    for (const credit& c : g_.credits[u]) {
+    for (const auto& c : g_.credits[u]) {
       const auto anc = (*ancestors_)[c.release];
       if (is_subset(anc, reached_) || !waits_for_light(c.release, reached_)) continue;
       joint_.push_back(c.release);

@@ -108,7 +108,8 @@ MEMSCHED_FUNCTION result<composite_graph> costs(const graph& g, firing rule, byt
   bytes total = 0;
   const auto add = [&](bytes one) {
     bytes all = 0;
-    return __builtin_mul_overflow(one, iterations, &all) || __builtin_add_overflow(total, all, &total) || total > max_total;
+    return __builtin_mul_overflow(one, iterations, &all) || __builtin_add_overflow(total, all, &total) ||
+           total > base::max_total;
   };
   bool overflow = iterations == 0;
   std::vector<bytes> produced(g.actors()), consumed(g.actors());

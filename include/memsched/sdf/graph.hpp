@@ -216,7 +216,7 @@ MEMSCHED_FUNCTION std::optional<graph_error> graph_builder::balance(graph& g) co
     for (index_t a : part)
       if (__builtin_mul_overflow(common / std::gcd(common, share[a].m), share[a].m, &common)) return overflow(a);
     for (index_t a : part)
-      if (__builtin_mul_overflow(share[a].n, common / share[a].m, &g.repetitions_[a]) || g.repetitions_[a] > max_total)
+      if (__builtin_mul_overflow(share[a].n, common / share[a].m, &g.repetitions_[a]) || g.repetitions_[a] > base::max_total)
         return overflow(a);
   }
   return std::nullopt;
@@ -227,7 +227,7 @@ MEMSCHED_FUNCTION std::optional<graph_error> graph_builder::check_sizes(const gr
   const auto exceeds = [&](bytes tokens, bytes size) {
     bytes more = 0;
     return __builtin_mul_overflow(tokens, std::max<bytes>(size, 1), &more) || __builtin_add_overflow(total, more, &total) ||
-           total > max_total;
+           total > base::max_total;
   };
   for (index_t i = 0; i < g.channels_.size(); ++i) {
     const channel& c = g.channels_[i];

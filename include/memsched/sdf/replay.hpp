@@ -191,7 +191,7 @@ class referee {
       bytes moved = 0;
       overflow |=
           __builtin_mul_overflow(std::max<bytes>(c.size, 1) * c.produced * g_.repetitions()[c.from], iterations, &moved) ||
-          __builtin_add_overflow(total, moved, &total) || total > max_total;
+          __builtin_add_overflow(total, moved, &total) || total > base::max_total;
     }
     if (overflow) return fault("the schedule moves more than 2^61 bytes", {});
     return std::nullopt;

@@ -220,7 +220,7 @@ schedule_result schedule(const graph& g, const S& policy, const options& what = 
   const auto checked_policy = [&policy](const schedule_graph& s, search& context) {
     return memsched::detail::checked(policy, s, context);
   };
-  return detail::front_door(g, checked_policy, base::type_name<S>(), baseline<S>, what, limits).run();
+  return detail::front_door(g, checked_policy, base::type_name<S>(), memsched::detail::baseline<S>, what, limits).run();
 }
 
 }  // namespace sdf

@@ -166,7 +166,7 @@ class downset_moves {
         position_(g.size()),
         step_(g) {
     for (node_id v = 0; v < g.active; ++v) set_bit(all_, v);
-    const auto order = topological_order(g.preds, g.succs);
+    const auto order = base::topological_order(g.preds, g.succs);
     for (index_t i = 0; i < order.size(); ++i) position_[order[i]] = i;
     if (macros) find_low_drop();
     feeders_.emplace(g, low_drop_);
@@ -334,7 +334,7 @@ class downset_moves {
       set_bit(around, v);
       for (node_id s : g_.succs[v])
         if (g_.is_release(s) || feeders_->fed_by(v) == s) add_readers(s, around);
-      for (const credit& c : g_.credits[v]) add_readers(c.release, around);
+      for (const auto& c : g_.credits[v]) add_readers(c.release, around);
     }
   }
   void add_readers(node_id release, bit_row around) const {
@@ -367,7 +367,7 @@ class downset_moves {
     bit_set credited(g_.active);
     delta least = std::numeric_limits<delta>::max();  // drop of the others
     for (node_id v = 0; v < g_.active; ++v)
-      for (const credit& c : g_.credits[v])
+      for (const auto& c : g_.credits[v])
         for (node_id reader : g_.preds[c.release]) credited.insert(reader);
     const auto may_wait = [&](node_id v) {
       const node_cost c = g_.cost[v];
@@ -376,7 +376,7 @@ class downset_moves {
     for (node_id v = 0; v < g_.active; ++v) {
       if (may_wait(v)) continue;
       delta spared = 0;
-      for (const credit& c : g_.credits[v]) spared += c.amount;
+      for (const auto& c : g_.credits[v]) spared += c.amount;
       least = std::min(least, g_.cost[v].drop() - spared);
     }
     for (node_id r = static_cast<node_id>(g_.active); r < g_.size(); ++r)

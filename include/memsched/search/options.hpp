@@ -60,19 +60,18 @@ struct progress {
 
 struct certificate;
 
-/// Limits of a certificate.
-struct certificate_limits {
-  std::size_t probed = 8192;                ///< nodes of a graph that is probed; of larger ones, windows are
-  std::size_t sets = std::size_t{1} << 20;  ///< of a family
-  bytes size = no_limit;                    ///< of its JSON text (formats/certificate.hpp)
-  bytes memory = 1_GiB;                     ///< of the sets of a family, while it is looked for and while it is checked
-};
-
 /// Options and limits of a search. A search that meets a limit returns its best order and its bound.
 ///
 /// With a budget, the search ends as soon as a peak is within it or the bound is above it. With a gap, it ends at a peak of
 /// at most (1 + gap) times the bound.
 struct options {
+  /// Limits of a certificate.
+  struct certificate_limits {
+    std::size_t probed = 8192;                ///< nodes of a graph that is probed; of larger ones, windows are
+    std::size_t sets = std::size_t{1} << 20;  ///< of a family
+    bytes size = no_limit;                    ///< of its JSON text (formats/certificate.hpp)
+    bytes memory = 1_GiB;                     ///< of the sets of a family, while it is looked for and while it is checked
+  };
   /// Makes certificates: `certify` (certify/certify.hpp).
   using certificate_maker = certificate(const schedule_graph& g, std::span<const node_id> order, bytes bound,
                                         base::function_ref<bool()> go_on, const certificate_limits& limits);

@@ -55,11 +55,11 @@ concept pass = !scheduler<P> && requires(const P& p, const schedule_graph& g, se
   { p(g, context, inner) } -> std::same_as<solution>;
 };
 
+namespace detail {
+
 /// A scheduler that stands for an order of its own (rpo, the caller's order): never replaced by a better one.
 template <class S>
 concept baseline = scheduler<S> && S::is_baseline;
-
-namespace detail {
 
 /// Whether `order` runs every active node of g once, each behind its predecessors. O(nodes + edges).
 MEMSCHED_FUNCTION bool is_order(const schedule_graph& g, std::span<const node_id> order);

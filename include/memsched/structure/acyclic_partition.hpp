@@ -94,7 +94,7 @@ class partitioner {
 
   void cut_evenly() {
     std::size_t i = 0;
-    for (node_id v : topological_order(g_.preds, g_.succs))
+    for (node_id v : base::topological_order(g_.preds, g_.succs))
       if (!g_.is_release(v)) part_[v] = static_cast<index_t>(i++ * parts_ / g_.active);
   }
 
@@ -137,7 +137,7 @@ class partitioner {
     const auto ways_out = [&](node_id u) {
       return std::count_if(g.succs[u].begin(), g.succs[u].end(), [&](node_id s) { return !g.is_release(s); });
     };
-    for (node_id v : topological_order(g)) {
+    for (node_id v : g.topological_order()) {
       node_id best = none;
       for (node_id u : g.preds[v])
         if (fits(u, v) && (g.preds[v].size() == 1 || ways_out(u) == 1) &&
@@ -175,7 +175,7 @@ class partitioner {
   /// The best cut of the best of some orders, where that costs less than `best`. False where none does.
   bool cut_first(const fused_graph& f, delta best) {
     const delta before = best;
-    for (const auto& order : {post_order(f.graph), lowest_first(f.graph), topological_order(f.graph)})
+    for (const auto& order : {post_order(f.graph), lowest_first(f.graph), f.graph.topological_order()})
       best = std::min(best, cut_order(f, order, best));
     return best < before;
   }
@@ -229,7 +229,7 @@ class partitioner {
       part[v] = part_[f.members[v][0]];
       weight[part[v]] += f.members[v].size();
     }
-    const auto order = topological_order(g.preds, g.succs);
+    const auto order = base::topological_order(g.preds, g.succs);
     constexpr int rounds = 3;
     bool better = true;
     for (int round = 0; round < rounds && better; ++round) {

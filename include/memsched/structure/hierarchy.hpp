@@ -104,18 +104,18 @@ MEMSCHED_FUNCTION hierarchy_units make_units(const schedule_graph& h, const std:
     for (index_t b : before) u.preds.push(b);
     u.preds.close();
   }
-  u.succs = transpose(u.preds, units);
+  u.succs = base::transpose(u.preds, units);
   return u;
 }
 
 MEMSCHED_FUNCTION list_of<node_id> find_sequences(const schedule_graph& g) {
   list_of<node_id> sequences;
   std::vector<bool> taken(g.active, false);
-  for (node_id head : topological_order(g)) {
+  for (node_id head : g.topological_order()) {
     if (taken[head]) continue;
     sequences.push(head);
     delta lowest = g.cost[head].peak, level = g.cost[head].impact;
-    for (const credit& c : g.credits[head]) lowest -= c.amount;
+    for (const auto& c : g.credits[head]) lowest -= c.amount;
     for (node_id last = head; lowest >= g.cost[head].impact;) {
       const node_id next = detail::only_active(g, g.succs[last]);
       if (next == none || detail::only_active(g, g.preds[next]) == none) break;
@@ -139,7 +139,7 @@ MEMSCHED_FUNCTION schedule_graph join_sequences(const schedule_graph& g, const l
     for (node_id v : sequences[i]) to[v] = i;
   for (std::size_t r = g.active; r < g.size(); ++r) to[r] = static_cast<node_id>(h.active + r - g.active);
 
-  std::vector<std::pair<index_t, credit>> credits;
+  std::vector<std::pair<index_t, schedule_graph::credit>> credits;
   for (node_id i = 0; i < h.active; ++i) {
     const node_id first = sequences[i].front();
     node_cost c = g.cost[first];
@@ -147,10 +147,10 @@ MEMSCHED_FUNCTION schedule_graph join_sequences(const schedule_graph& g, const l
     h.cost.push_back(c);
     for (node_id p : g.preds[first]) h.preds.push(to[p]);
     h.preds.close();
-    for (const credit& k : g.credits[first]) {
+    for (const auto& k : g.credits[first]) {
       const auto readers = g.preds[k.release];
       if (std::none_of(readers.begin(), readers.end(), [&](node_id r) { return r != first && to[r] == i; }))
-        credits.emplace_back(i, credit{to[k.release], k.amount});
+        credits.emplace_back(i, schedule_graph::credit{to[k.release], k.amount});
     }
     if (!g.scope.empty()) h.scope.push_back(g.scope[first]);
   }
@@ -161,14 +161,14 @@ MEMSCHED_FUNCTION schedule_graph join_sequences(const schedule_graph& g, const l
       if (std::exchange(listed[to[reader]], r) != r) h.preds.push(to[reader]);
     h.preds.close();
   }
-  h.credits = list_of<credit>::from_pairs(h.size(), credits);
-  h.succs = transpose(h.preds, h.size());
+  h.credits = list_of<schedule_graph::credit>::from_pairs(h.size(), credits);
+  h.succs = base::transpose(h.preds, h.size());
   for (node_id v : g.roots) h.roots.push_back(to[v]);
   return h;
 }
 
 MEMSCHED_FUNCTION std::vector<index_t> find_cells(const schedule_graph& h, std::size_t max_cell) {
-  std::vector<node_id> order = topological_order(h);
+  std::vector<node_id> order = h.topological_order();
   std::vector<index_t> part(h.active), size(h.active, 1), cell(h.active, none);
   std::vector<bool> is_waist(h.active, false);
   for (node_id v : waists(h)) is_waist[v] = true;
@@ -206,7 +206,7 @@ class regrouping {
       : h_(h),
         group_(group),
         cell_(group),
-        order_(topological_order(h)),
+        order_(h.topological_order()),
         tree_(h.preds, order_),
         accepted_(h.size(), 0),
         local_(h.size(), none) {
@@ -283,8 +283,8 @@ class regrouping {
 inline void dissolve_cycles(const schedule_graph& h, std::vector<index_t>& group) {
   const hierarchy_units u = make_units(h, group);
   std::vector<bool> reached(u.members.size(), false), reaches(u.members.size(), false);
-  for (index_t i : topological_order(u.preds, u.succs)) reached[i] = true;
-  for (index_t i : topological_order(u.succs, u.preds)) reaches[i] = true;
+  for (index_t i : base::topological_order(u.preds, u.succs)) reached[i] = true;
+  for (index_t i : base::topological_order(u.succs, u.preds)) reaches[i] = true;
   for (node_id v = 0; v < h.active; ++v) {
     const index_t unit = u.unit[v];
     if ((!reached[unit] && !reaches[unit]) || u.members[unit].size() == 1) group[v] = none;
@@ -309,7 +309,7 @@ namespace structure {
 MEMSCHED_FUNCTION hierarchical_graph hierarchize(const schedule_graph& g, hierarchy_level level, std::size_t max_cell) {
   hierarchical_graph h;
   if (level == hierarchy_level::operators) {
-    for (node_id v : topological_order(g)) h.sequences.push(v), h.sequences.close();
+    for (node_id v : g.topological_order()) h.sequences.push(v), h.sequences.close();
   } else {
     h.sequences = find_sequences(g);
   }

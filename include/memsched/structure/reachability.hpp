@@ -18,7 +18,7 @@ struct reachability {
   bit_matrix ancestors, descendants;
 
   explicit reachability(const schedule_graph& g) : ancestors(g.size(), g.size()), descendants(g.size(), g.size()) {
-    const std::vector<node_id> order = topological_order(g.preds, g.succs);
+    const std::vector<node_id> order = base::topological_order(g.preds, g.succs);
     for (node_id v : order)
       for (node_id u : g.preds[v]) {
         unite_bits(ancestors[v], ancestors[u]);
@@ -39,7 +39,7 @@ inline std::optional<bit_matrix> active_ancestors(const schedule_graph& g, funct
   auto ancestors = bit_matrix::make(g.size(), g.active, go_on);
   if (!ancestors) return ancestors;
   std::size_t words = 0;
-  for (node_id v : topological_order(g.preds, g.succs)) {
+  for (node_id v : base::topological_order(g.preds, g.succs)) {
     words += (1 + g.preds[v].size()) * words_for(g.active);
     if (words > between_looks && (words = 0, !go_on())) return std::nullopt;
     for (node_id u : g.preds[v]) {

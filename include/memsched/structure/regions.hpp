@@ -40,7 +40,7 @@ namespace detail {
 
 class region_finder {
  public:
-  region_finder(const schedule_graph& g, std::size_t max_nodes) : region_finder(g, max_nodes, topological_order(g)) {}
+  region_finder(const schedule_graph& g, std::size_t max_nodes) : region_finder(g, max_nodes, g.topological_order()) {}
 
   std::vector<std::vector<node_id>> run(function_ref<bool()> go_on) {
     std::vector<std::vector<node_id>> found;
@@ -79,7 +79,7 @@ class region_finder {
     }
     fixed_.assign(g.size(), false);
     for (node_id v = 0; v < g.active; ++v)
-      for (const credit& c : g.credits[v]) {
+      for (const auto& c : g.credits[v]) {
         fixed_[c.release] = true;
         for (node_id reader : g.preds[c.release]) fixed_[reader] = true;
       }

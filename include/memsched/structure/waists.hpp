@@ -91,7 +91,7 @@ inline namespace MEMSCHED_ABI {
 namespace structure {
 
 MEMSCHED_FUNCTION std::vector<node_id> waists(const schedule_graph& g, const plain_vector<drift>& drifting) {
-  const std::vector<node_id> order = topological_order(g.preds, g.succs);
+  const std::vector<node_id> order = base::topological_order(g.preds, g.succs);
   const auto firm = [&](node_id v) { return drifting[v] == drift::firm; };
   std::vector<node_id> row;
   plain_vector<std::size_t> place(g.size(), 0);

@@ -138,7 +138,7 @@ struct node_sets {
   delta during(std::uint32_t set, delta here, std::uint32_t v) const {
     const std::uint32_t after = set | std::uint32_t{1} << v;
     delta peak = here + g.cost[v].peak;
-    for (const memsched::credit& c : g.credits[v])
+    for (const auto& c : g.credits[v])
       if ((waits[c.release] & ~after) == 0) peak -= c.amount;
     return peak;
   }

@@ -295,7 +295,7 @@ inline schedule_graph coarsened(const schedule_graph& g, delta factor) {
   for (node_cost& c : h.cost) c = {c.peak * factor, c.impact * factor};
   h.credits = {};
   for (node_id v = 0; v < g.size(); ++v) {
-    for (const credit& c : g.credits[v]) h.credits.push({c.release, c.amount * factor - 1});
+    for (const auto& c : g.credits[v]) h.credits.push({c.release, c.amount * factor - 1});
     h.credits.close();
   }
   return h;

@@ -47,7 +47,7 @@ inline memsched::problem_draft draft_of(const table& t) {
   for (const auto& o : t.ops)
     for (unsigned w : o.writes) written[w] = true;
   for (unsigned i = 0; i < t.tensors.size(); ++i) {
-    memsched::tensor_data data{.size = t.tensors[i].size};
+    memsched::problem_draft::tensor_data data{.size = t.tensors[i].size};
     if (t.tensors[i].alias_of >= 0) data.alias_of = static_cast<memsched::tensor_id>(t.tensors[i].alias_of);
     d.tensors.push_back(data);
     if (!written[i]) d.graph_inputs.push_back(i);
@@ -55,7 +55,7 @@ inline memsched::problem_draft draft_of(const table& t) {
   }
   std::map<int, memsched::index_t> scopes;
   for (const auto& o : t.ops) {
-    memsched::operator_data data{.workspace = o.workspace};
+    memsched::problem_draft::operator_data data{.workspace = o.workspace};
     if (o.overwrites >= 0) data.overwrites = static_cast<memsched::tensor_id>(o.overwrites);
     if (o.rule >= 0) data.rule = o.rule == 1 ? memsched::firing::cbp : memsched::firing::pbc;
     if (o.scope >= 0) data.scope = scopes.try_emplace(o.scope, static_cast<memsched::index_t>(scopes.size())).first->second;
@@ -102,7 +102,7 @@ inline table random_table_of_sums(random& r) {
     d = support::random_sums(r.below(1U << 31), {values, sums, percent, 1 + r.below(3), r.below(40)});
   } while (d.operators.size() < 4 || d.operators.size() > 16);
   table t;
-  for (const memsched::tensor_data& x : d.tensors) t.tensors.push_back({.size = x.size});
+  for (const memsched::problem_draft::tensor_data& x : d.tensors) t.tensors.push_back({.size = x.size});
   for (const memsched::tensor_id x : d.graph_outputs) t.tensors[x].output = true;
   for (memsched::op_id i = 0; i < d.operators.size(); ++i) {
     table::op o{.workspace = d.operators[i].workspace};

@@ -28,7 +28,7 @@ namespace detail {
 
 /// A JSON value as far as graphs care; of a list or an object only that it opens here.
 struct json_value {
-  enum class kind : unsigned char { null, boolean, whole, fraction, huge, string, list, object };
+  enum class kind : unsigned char { null, boolean, whole, fraction, too_large, string, list, object };
   kind type = kind::null;
   bool negative = false;        ///< of a number
   bool pointed = false;         ///< of a whole number: it is written with a point or an exponent
@@ -45,7 +45,7 @@ struct json_value {
       case kind::boolean: return "a boolean";
       case kind::whole: return (negative ? "-" : "") + std::to_string(magnitude);
       case kind::fraction: return negative ? "a negative fraction" : "a fraction";
-      case kind::huge: return negative ? "a number too small" : "a number too large";
+      case kind::too_large: return negative ? "a number too small" : "a number too large";
       case kind::string: return "a string";
       case kind::list: return "a list";
       case kind::object: return "an object";
@@ -71,7 +71,7 @@ class json_graph_reader {
     constexpr double exact = 9007199254740992.0;  // 2^53: below, a double holds every whole number
     const double size = std::fabs(x);
     if (size != std::floor(size)) return take({.type = kind::fraction, .negative = x < 0});
-    if (size >= exact) return take({.type = kind::huge, .negative = x < 0});
+    if (size >= exact) return take({.type = kind::too_large, .negative = x < 0});
     return take({.type = kind::whole, .negative = x < 0, .pointed = true, .magnitude = static_cast<std::uint64_t>(size)});
   }
   bool string(std::string_view text) { return take({.type = kind::string, .text = text}); }
@@ -341,9 +341,9 @@ class json_graph_reader {
   }
 
   bool find_overwrites(std::size_t ins, std::size_t outs) {
-    const auto taken = [&](const overwrite& o) {
+    const auto taken = [&](const problem_draft::overwrite& o) {
       const bool by_inplace = op_.data.overwrites == o.input || (op_.inplace != none && o.output == op_.outputs[0]);
-      return by_inplace || std::any_of(op_.overwritten.begin(), op_.overwritten.end(), [&](const overwrite& other) {
+      return by_inplace || std::any_of(op_.overwritten.begin(), op_.overwritten.end(), [&](const auto& other) {
                return other.output == o.output || other.input == o.input;
              });
     };
@@ -352,7 +352,7 @@ class json_graph_reader {
       const auto [output, input] = op_.pairs[i];
       if (!is_position(output, outs, place + "[0]", "outputs") || !is_position(input, ins, place + "[1]", "inputs"))
         return false;
-      const overwrite o{op_.outputs[output], op_.inputs[input]};
+      const problem_draft::overwrite o{op_.outputs[output], op_.inputs[input]};
       if (taken(o)) return fault(error_code::bad_overwrite, place, "names an output or an input that is taken already");
       op_.overwritten.push_back(o);
     }
@@ -518,11 +518,11 @@ class json_graph_reader {
   }
 
   struct operator_values {
-    operator_data data;
+    problem_draft::operator_data data;
     std::vector<index_t> inputs, outputs, after, updates;  // updates: positions
     std::vector<std::pair<index_t, index_t>> pairs;        // of positions
     std::vector<tensor_id> updated;
-    std::vector<overwrite> overwritten;
+    std::vector<problem_draft::overwrite> overwritten;
     index_t inplace = none;
     std::string name, kind;
 
@@ -533,7 +533,7 @@ class json_graph_reader {
     }
   };
   struct tensor_values {
-    tensor_data data;
+    problem_draft::tensor_data data;
     std::string name;
     tensor_form form;
 

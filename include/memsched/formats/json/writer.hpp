@@ -42,7 +42,7 @@ class json_graph_writer {
 
  private:
   void add_operator(op_id op) {
-    const operator_data& data = d_.operators[op];
+    const problem_draft::operator_data& data = d_.operators[op];
     open_line(op);
     add_name(d_.operator_names, op);
     out_ += "\"inputs\": ";
@@ -72,7 +72,7 @@ class json_graph_writer {
   void add_overwrites(op_id op) {
     if (op >= d_.overwrites.size() || d_.overwrites[op].empty()) return;
     out_ += ", \"overwrites\": ";
-    add_items(d_.overwrites[op], [&](const overwrite& o) {
+    add_items(d_.overwrites[op], [&](const auto& o) {
       const auto output = position(d_.writes[op], o.output), input = position(d_.reads[op], o.input);
       return "[" + std::to_string(output) + ", " + std::to_string(input) + "]";
     });

@@ -158,7 +158,7 @@ class inference {
       std::vector<literal> contents = fold(c, shapes);
       for (std::size_t i = 0; i < count; ++i) {
         outputs[i] = {.type = c.types[i].type, .shape = shapes[i], .constant = true};
-        if (shapes[i] && (!element_count(*shapes[i], static_cast<std::int64_t>(max_total)) ||
+        if (shapes[i] && (!element_count(*shapes[i], static_cast<std::int64_t>(base::max_total)) ||
                           std::any_of(shapes[i]->begin(), shapes[i]->end(), [](auto d) { return d > max_dimension; })))
           refuse(tensor_label(c.node.output(static_cast<int>(i)), c) + " " + to_string(c.types[i]) +
                      " has a dimension of more than 2^40, or more than 2^61 elements",

@@ -126,7 +126,7 @@ inline void check_element_counts(const call& c) {
                                                            "Identity", "Transpose", "DepthToSpace", "SpaceToDepth"};
   if (!one_of(c.node.op_type(), rearranging) || !domain_of(c.node.domain()).empty()) return;
   if (c.inputs.empty() || !c.inputs[0] || !c.inputs[0]->shape || c.types.empty() || !c.types[0].fixed()) return;
-  constexpr auto limit = static_cast<std::int64_t>(max_total);
+  constexpr auto limit = static_cast<std::int64_t>(base::max_total);
   if (element_count(*c.inputs[0]->shape, limit) != element_count(c.types[0].dims, limit))
     refuse(c.who + ": the elements of " + to_string(partial{0, true, *c.inputs[0]->shape}) + " do not fit " +
            to_string(c.types[0]));

@@ -125,8 +125,8 @@ inline bytes size_of(const partial& p, const std::string& who) {
   if (bits == 0) refuse(who + " has no known element type (" + std::to_string(p.type) + ")");
   if (std::any_of(p.dims.begin(), p.dims.end(), [](auto d) { return d > max_dimension; }))
     refuse(who + " " + to_string(p) + " has a dimension of more than 2^40", error_code::overflow);
-  const auto n = element_count(p.dims, static_cast<std::int64_t>(max_total));
-  if (!n || static_cast<bytes>(*n) > max_total / ((bits + 7) / 8))
+  const auto n = element_count(p.dims, static_cast<std::int64_t>(base::max_total));
+  if (!n || static_cast<bytes>(*n) > base::max_total / ((bits + 7) / 8))
     refuse(who + " " + to_string(p) + " takes more than 2^61 bytes", error_code::overflow);
   return (static_cast<bytes>(*n) * bits + 7) / 8;
 }

@@ -23,7 +23,7 @@ inline plain_vector<delta> description(const schedule_graph& g) {
   for (node_id v = 0; v < g.size(); ++v) {
     all.insert(all.end(), {g.cost[v].peak, g.cost[v].impact, static_cast<delta>(g.preds[v].size())});
     all.insert(all.end(), g.preds[v].begin(), g.preds[v].end());
-    for (const credit& c : g.credits[v]) all.insert(all.end(), {static_cast<delta>(c.release), c.amount});
+    for (const auto& c : g.credits[v]) all.insert(all.end(), {static_cast<delta>(c.release), c.amount});
   }
   return all;
 }
@@ -37,13 +37,13 @@ inline schedule_graph with_row(const schedule_graph& g, std::span<const node_cos
     h.cost.push_back(g.cost[v]);
     for (node_id u : g.preds[v]) h.preds.push(renamed(u));
     for (node_id s : g.succs[v]) h.succs.push(renamed(s));
-    for (const credit& c : g.credits[v]) h.credits.push({renamed(c.release), c.amount});
+    for (const auto& c : g.credits[v]) h.credits.push({renamed(c.release), c.amount});
     h.preds.close(), h.succs.close(), h.credits.close();
   };
   h.active = g.active + row.size();
   h.base = g.base;
   h.roots = g.roots;
-  for (const resource& r : g.resources) h.resources.push_back({renamed(r.from), renamed(r.to), r.size});
+  for (const auto& r : g.resources) h.resources.push_back({renamed(r.from), renamed(r.to), r.size});
   for (node_id v = 0; v < first; ++v) copy(v);
   for (node_id i = 0; i < more; ++i) {
     h.cost.push_back(row[i]);

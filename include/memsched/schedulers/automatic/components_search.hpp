@@ -179,7 +179,7 @@ inline schedule_graph components_search::component(std::size_t c, const list_of<
     return v == none ? none : static_cast<node_id>(std::lower_bound(members.begin(), members.end(), v) - members.begin());
   };
   for (index_t i : resources[c]) {
-    const resource& r = g_.resources[i];
+    const auto& r = g_.resources[i];
     h.resources.push_back({inside(r.from), inside(r.to), r.size});
   }
   return h;

@@ -122,7 +122,7 @@ struct part_search::rows_in_step {
   parts_search parts;
 
   rows_in_step(schedule_graph h, search& context)
-      : graph(std::move(h)), parts(graph, context, {.orders = true}, topological_order(graph)) {}
+      : graph(std::move(h)), parts(graph, context, {.orders = true}, graph.topological_order()) {}
 };
 
 /// Searches orders that run rows in step (`in_step`), part by part; goes on where it was.
