@@ -1,6 +1,7 @@
 // Graphs that a benchmark reads from a folder.
 #pragma once
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -8,6 +9,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include <memsched/formats/json.hpp>
 #include <memsched/graph/builder.hpp>
@@ -18,6 +20,17 @@ namespace graph_files {
 inline std::filesystem::path folder(const char* variable, const char* otherwise) {
   const char* named = std::getenv(variable);
   return named != nullptr ? named : otherwise;
+}
+
+/// The graphs that are published as JSON in the HyperDAG database, by their names; none where the folder is not there.
+inline std::vector<std::filesystem::path> hyperdag() {
+  std::vector<std::filesystem::path> found;
+  const auto place = folder("MEMSCHED_HYPERDAG", "../shared/graphs/hyperdag");
+  if (!std::filesystem::is_directory(place)) return found;
+  for (const auto& entry : std::filesystem::directory_iterator(place))
+    if (entry.path().extension() == ".json") found.push_back(entry.path());
+  std::sort(found.begin(), found.end());
+  return found;
 }
 
 /// The bytes of a file; nothing where there is no such file.

@@ -1,34 +1,18 @@
 // Graphs of the HyperDAG database, or any others, as JSON: the default scheduler beside greedy, post-order and simulated
 // annealing. Seconds are of the processor. The folder is named by MEMSCHED_HYPERDAG. Usage: bench_hyperdag [FILE...]
-#include <algorithm>
 #include <cstdio>
 #include <filesystem>
-#include <string>
 #include <vector>
 
 #include "comparison.hpp"
 #include "graph_files.hpp"
 #include "processor_clock.hpp"
 
-namespace {
-
-std::vector<std::filesystem::path> files_of(const std::filesystem::path& folder) {
-  std::vector<std::filesystem::path> found;
-  if (!std::filesystem::is_directory(folder)) return found;
-  for (const auto& entry : std::filesystem::directory_iterator(folder))
-    if (entry.path().extension() == ".json") found.push_back(entry.path());
-  std::sort(found.begin(), found.end());
-  return found;
-}
-
-}  // namespace
-
 int main(int count, char** arguments) {
   std::vector<std::filesystem::path> files(arguments + 1, arguments + count);
-  const auto folder = graph_files::folder("MEMSCHED_HYPERDAG", "../shared/graphs/hyperdag");
-  if (files.empty()) files = files_of(folder);
+  if (files.empty()) files = graph_files::hyperdag();
   if (files.empty()) {
-    std::printf("hyperdag: %s has no graphs; MEMSCHED_HYPERDAG names another folder\n", folder.c_str());
+    std::printf("hyperdag: no graphs; MEMSCHED_HYPERDAG names a folder of them\n");
     return 0;
   }
   comparison::print_head();

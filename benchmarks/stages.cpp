@@ -1,6 +1,6 @@
 // Gains by each stage of the default scheduler: families of graphs with and without it, at one limit of time. For each
 // family the geometric means of peak, bound and time against those of all stages; a stage that gains nothing anywhere should go.
-// Seconds are of the processor, so that other processes do not blur them. Usage: bench_stages [SECONDS=1] [FAMILY...]
+// Seconds are of the processor, so that other processes do not blur them. Usage: bench_stages [SECONDS=1] [FAMILY or STAGE...]
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "families.hpp"
+#include "graph_files.hpp"
 #include "processor_clock.hpp"
 #include "row_graphs.hpp"
 #include "support/side_by_side.hpp"
@@ -63,6 +64,10 @@ std::vector<family_of_graphs> all_families() {
   family_of_graphs rows{"rows", {}};
   for (const row_graph& r : row_graphs()) rows.graphs.push_back({r.name, problem_of(r)});
   all.push_back(std::move(rows));
+  family_of_graphs hyperdag{"hyperdag", {}};
+  for (const auto& file : graph_files::hyperdag())
+    hyperdag.graphs.push_back({file.stem().string(), graph_files::read(file).value()});
+  if (!hyperdag.graphs.empty()) all.push_back(std::move(hyperdag));
   return all;
 }
 
@@ -84,28 +89,33 @@ figures run(const family_of_graphs& f, std::string_view without, double limit) {
   return sum;
 }
 
+bool has(const std::vector<std::string_view>& names, std::string_view name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
 }  // namespace
 
 int main(int count, char** arguments) {
   double limit = 1;
-  std::vector<std::string> wanted;
+  std::vector<std::string_view> stages = automatic_scheduler::stages(), wanted, wanted_stages;
   for (int i = 1; i < count; ++i)
     if (const double seconds = std::atof(arguments[i]); seconds > 0) limit = seconds;
-    else wanted.push_back(arguments[i]);
+    else (has(stages, arguments[i]) ? wanted_stages : wanted).push_back(arguments[i]);
+  if (!wanted_stages.empty()) stages = wanted_stages;
   std::printf(
       "without a stage, against all: peak and bound in %%, time as a ratio, proven graphs; %.2f s of the processor each\n\n",
       limit);
   for (const family_of_graphs& f : all_families()) {
-    if (!wanted.empty() && std::find(wanted.begin(), wanted.end(), f.name) == wanted.end()) continue;
+    if (!wanted.empty() && !has(wanted, f.name)) continue;
     const figures all = run(f, "", limit);
     const auto n = static_cast<double>(f.graphs.size());
     std::printf("%-16s all stages: %d of %zu proven\n", f.name.c_str(), all.proven, f.graphs.size());
-    for (const char* stage : {"cuts", "rows", "layers", "peak", "blocks", "near cuts", "exact", "windows", "closed", "local",
-                              "restart", "probing", "below", "bisection", "releases", "components"}) {
+    for (const std::string_view stage : stages) {
       const figures less = run(f, stage, limit);
       const auto percent = [&](double with, double without) { return 100 * (std::exp((without - with) / n) - 1); };
-      std::printf("  %-12s peak %+6.2f %%  bound %+6.2f %%  time %5.2f  proven %d\n", stage, percent(all.peak, less.peak),
-                  percent(all.bound, less.bound), std::exp((less.seconds - all.seconds) / n), less.proven);
+      std::printf("  %-12s peak %+6.2f %%  bound %+6.2f %%  time %5.2f  proven %d\n", std::string(stage).c_str(),
+                  percent(all.peak, less.peak), percent(all.bound, less.bound), std::exp((less.seconds - all.seconds) / n),
+                  less.proven);
       std::fflush(stdout);
     }
   }

@@ -17,6 +17,8 @@
 #include "checks.hpp"
 #include "random_network.hpp"
 
+#include "support/seeds.hpp"
+
 using namespace memsched;
 using memsched_tests::check_same;
 using memsched_tests::random_network;
@@ -40,7 +42,7 @@ std::vector<cut_points> random_cuts(const network& net, base::random_source& r, 
 
 TEST_CASE("every rule computes what the network computes, and the checker agrees") {
   std::size_t folded = 0, gathered = 0, split = 0, copied = 0;
-  for (std::uint64_t seed = 0; seed < 120; ++seed) {
+  for (std::uint64_t seed = 0; seed < support::seeds(120); ++seed) {
     const element e = seed % 3 == 0 ? element::int8 : element::float32;
     const network net = random_network(seed, e);
     INFO("seed " << seed);

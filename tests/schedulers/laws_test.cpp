@@ -11,13 +11,15 @@
 
 #include "support/never_worse.hpp"
 #include "support/random_graph.hpp"
+#include "support/seeds.hpp"
+#include "support/side_by_side.hpp"
 #include "support/small_graphs.hpp"
 
 using namespace memsched;
 using namespace support;
 
 TEST_CASE("exhaustive finds the optimum of all orders") {
-  for (std::uint64_t seed = 0; seed < 400; ++seed)
+  for (std::uint64_t seed = 0; seed < support::seeds(400); ++seed)
     for (const options& o : models()) {
       const problem p = support::random_problem(seed, {.operators = 6});
       INFO("seed " << seed);
@@ -74,8 +76,13 @@ TEST_CASE("every stage runs on small graphs, and the optimum is proven, however 
     const auto r = schedule(p, stages, o);
     REQUIRE(r.lower_bound <= schedule(p, automatic, {.state_limit = 5000}).peak);
   }
-  for (const char* stage :
-       {"cuts", "peak", "blocks", "exact", "local", "probing", "below", "layers", "near cuts", "windows", "releases"}) {
+  for (std::uint64_t seed = 0; seed < support::seeds(20); ++seed) {
+    options o;
+    o.on_progress = [&](const progress& q) { found.insert(q.order_by), found.insert(q.bound_by); };
+    const auto p = make_problem(random_components(seed, 2, {.operators = 20}));
+    if (p) REQUIRE(schedule(*p, automatic, o).verdict() == verdict::optimal);
+  }
+  for (const std::string_view stage : automatic_scheduler::stages()) {
     INFO(stage);
     CHECK(found.count(stage) == 1);
   }
@@ -128,7 +135,7 @@ TEST_CASE("each rule of best_first saves states") {
 }
 
 TEST_CASE("limits are kept, and leave an order no worse than the caller's and a true bound") {
-  for (std::uint64_t seed = 0; seed < 100; ++seed) {
+  for (std::uint64_t seed = 0; seed < support::seeds(100); ++seed) {
     const problem p = support::random_problem(seed, {.operators = 60});
     const bytes given = schedule(p, as_given{}).peak;
     const bytes optimum = schedule(p, automatic).peak;

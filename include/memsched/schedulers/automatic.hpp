@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
+#include <vector>
 
 #include <memsched/base/linkage.hpp>
 #include <memsched/search/policy.hpp>
@@ -20,6 +21,9 @@ inline namespace MEMSCHED_ABI {
 /// shorter one does, so it is never worse.
 struct automatic_scheduler {
   std::string_view without{};  ///< a stage that is left out, to see what it is good for
+
+  /// The names of all stages that may be left out.
+  static std::vector<std::string_view> stages();
 
   solution operator()(const schedule_graph& g, search& context) const;
 };
@@ -51,7 +55,6 @@ struct apart_search {
 
 #include <algorithm>
 #include <utility>
-#include <vector>
 
 #include <memsched/passes/in_step.hpp>
 #include <memsched/schedulers/automatic/components_search.hpp>
@@ -98,6 +101,13 @@ MEMSCHED_FUNCTION solution apart_search::operator()(const schedule_graph& g, sea
 }
 
 }  // namespace detail
+
+MEMSCHED_FUNCTION std::vector<std::string_view> automatic_scheduler::stages() {
+  std::vector<std::string_view> names;
+  for (const detail::stage& s : detail::part_search::stages) names.push_back(s.name);
+  names.push_back("components");
+  return names;
+}
 
 MEMSCHED_FUNCTION solution automatic_scheduler::operator()(const schedule_graph& g, search& context) const {
   const query q = context.asked().from(context.good_enough());

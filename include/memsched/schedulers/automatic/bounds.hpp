@@ -132,11 +132,11 @@ inline bool part_search::close_windows() {
         return one.bound > bound_ || one.whole;
       };
       const auto wide = [&](search& c) { next = bound_by_window(live, reaches[i + 1], c); };
-      const bool both = i + 1 < reaches.size() ? context_.beside(narrow, wide) : (narrow(context_), false);
-      if (!both) next = {};
+      const bool two = i + 1 < reaches.size() ? context_.beside(narrow, wide) : (narrow(context_), false);
+      if (!two) next = {};
       raise(std::max(one.bound, next.bound));
       if (one.whole || next.whole) break;
-      i += both ? 2 : 1;
+      i += two ? 2 : 1;
     }
   return window_effort_ <= most_effort;
 }

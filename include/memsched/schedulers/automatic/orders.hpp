@@ -15,7 +15,6 @@
 #include <memsched/graph/induced_subgraph.hpp>
 #include <memsched/passes/valleys.hpp>
 #include <memsched/schedulers/automatic/part_search.hpp>
-#include <memsched/schedulers/beam.hpp>
 #include <memsched/schedulers/bisect.hpp>
 #include <memsched/schedulers/greedy.hpp>
 #include <memsched/schedulers/lower_stretch.hpp>
@@ -61,27 +60,8 @@ inline bool part_search::search_locally() {
   return local_effort_ <= most_effort;
 }
 
-/// Local search from another start than the incumbent, even where that is higher: it leads elsewhere. Returns false once
-/// nothing lowers the start any more.
-inline bool part_search::go_on_from(std::vector<node_id>& start) {
-  start = lowered_locally({}, start);
-  take(start);
-  return context_.stopped();
-}
-
-/// Local search from a beam's order. Begins once there is enough work for a whole beam.
-inline bool part_search::restart_from_beam() {
-  const beam policy;
-  if (!beamed_) {
-    if (slice_ < 2 * policy.width * g_.active) return true;
-    auto order = policy(g_, context_).order;
-    if (context_.stopped()) return true;
-    beamed_ = std::move(order);
-  }
-  return go_on_from(*beamed_);
-}
-
-/// Local search from the greedy order, bisected to falling aims. Begins once there is enough work for that.
+/// Local search from the greedy order, bisected to falling aims, even where that is higher than the incumbent: it leads
+/// elsewhere. Begins once there is enough work for that. Returns false once nothing lowers that order any more.
 inline bool part_search::restart_from_bisection() {
   if (!bisected_) {
     if (slice_ < 4 * g_.active) return true;
@@ -91,7 +71,9 @@ inline bool part_search::restart_from_bisection() {
       before = std::exchange(peak, peak_of(g_, *bisected_));
     }
   }
-  return go_on_from(*bisected_);
+  bisected_ = lowered_locally({}, *bisected_);
+  take(*bisected_);
+  return context_.stopped();
 }
 
 inline bytes part_search::aim(bytes peak, bytes numerator, bytes denominator) const {

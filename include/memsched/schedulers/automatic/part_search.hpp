@@ -127,14 +127,16 @@ class part_search {
   bool cut_near_peak();
   bool close_windows();
   bool search_locally();
-  bool restart_from_beam();
   bool restart_from_bisection();
   bool probe();
   bool search_below();
   bool work_on_closed();
 
+  static constexpr std::size_t stage_count = 14;
+  static const std::array<stage, stage_count> stages;
+
  private:
-  static constexpr std::size_t stage_count = 15;
+  static constexpr auto lowers = stage::lowers, raises = stage::raises, both = stage::both;  // as the table says it
   struct turn {
     unsigned taken = 0, in_vain = 0;  ///< turns; turns in a row without gain
     bool rests = false, ended = false;
@@ -161,7 +163,6 @@ class part_search {
   // Orders: windows around the highest position.
 
   std::vector<node_id> lowered_locally(const local_search& policy, const std::vector<node_id>& order);
-  bool go_on_from(std::vector<node_id>& start);
   bytes gap() const { return line_->peak() - std::min(from(), line_->peak()); }
   /// A peak at this share of the gap between the bound and `peak`, and below `peak`.
   bytes aim(bytes peak, bytes numerator, bytes denominator) const;
@@ -184,8 +185,6 @@ class part_search {
     bool whole = false;  ///< the window is the whole graph
   };
   window_bound bound_by_window(const live_index& live, std::size_t reach, search& c);
-
-  static const std::array<stage, stage_count> stages;
 
   const schedule_graph& g_;
   search& context_;
@@ -213,7 +212,7 @@ class part_search {
   std::shared_ptr<rows_in_step> rows_;
   struct closed_search;
   std::shared_ptr<closed_search> closed_;
-  std::optional<std::vector<node_id>> beamed_, bisected_;  // the orders of other starts
+  std::optional<std::vector<node_id>> bisected_;  // the order of another start
   std::optional<destructive_search<narrowing>> narrowed_;
   std::optional<possible_peaks> possible_;
   unsigned patience_ = 0;  // of shaving

@@ -27,8 +27,6 @@ inline bool worth_closing(const facts& f) {
 inline bool worth_searching(const facts& f) { return !f.whole && !worth_closing(f); }
 inline bool worth_probing(const facts& f) { return worth_searching(f) && f.size <= most_probed; }
 
-inline constexpr auto lowers = stage::lowers, raises = stage::raises, both = stage::both;
-
 inline const std::array<stage, part_search::stage_count> part_search::stages{{
     // clang-format off
     // name, what it does, which graphs it fits, share, work for each node
@@ -46,7 +44,6 @@ inline const std::array<stage, part_search::stage_count> part_search::stages{{
      1, 0.25, &part_search::close_windows},
     {"closed", both, worth_closing, 12, 4, &part_search::work_on_closed},
     {"local", lowers, [](const facts& f) { return !f.whole && !f.orders; }, 1, 0.25, &part_search::search_locally},
-    {"restart", lowers, worth_restarting, 1, 0, &part_search::restart_from_beam},
     {"probing", raises, worth_probing, 2, 0, &part_search::probe},
     {"below", raises, worth_probing, 1, 0, &part_search::search_below},
     {"bisection", lowers, worth_restarting, 2, 0, &part_search::restart_from_bisection},
