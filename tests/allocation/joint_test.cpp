@@ -16,6 +16,7 @@
 #include "support/all_orders.hpp"
 #include "support/around_a_gap.hpp"
 #include "support/random_problem.hpp"
+#include "support/seeds.hpp"
 
 using namespace memsched;
 
@@ -213,7 +214,7 @@ TEST_CASE("a bound that is above a known peak is an error that names the schedul
 
 TEST_CASE("a bound that an arena refutes is an error, and is never lowered to the arena") {
   std::uint32_t refuted = 0;
-  for (std::uint64_t seed = 0; seed < 1000; ++seed) {
+  for (std::uint64_t seed = 0; seed < support::seeds(1000); ++seed) {
     const problem p = support::random_problem(seed, {.operators = 12});
     bytes claimed = no_limit;  // of the graph itself, which comes first
     // No order is better than its own, it says: as long as neither that order nor the given one says otherwise.

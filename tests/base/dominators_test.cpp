@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "support/random_problem.hpp"
+#include "support/seeds.hpp"
 
 using namespace memsched;
 using vertex = memsched::index_t;  // <strings.h> has an index too
@@ -44,7 +45,7 @@ bool dominates_by_definition(const adjacency& preds, vertex u, vertex v) {
 }  // namespace
 
 TEST_CASE("dominators are what every path holds") {
-  for (std::uint64_t seed = 0; seed < 300; ++seed) {
+  for (std::uint64_t seed = 0; seed < support::seeds(300); ++seed) {
     const vertex n = static_cast<vertex>(1 + seed % 25);
     const adjacency preds = random_dag(seed, n, static_cast<std::uint32_t>(1 + seed % 3));
     const base::dominator_tree tree(preds, ascending(n));
@@ -63,7 +64,7 @@ TEST_CASE("dominators are what every path holds") {
 
 TEST_CASE("the tree is Boost.Graph's") {
   using graph = boost::adjacency_list<boost::vecS, boost::vecS, boost::bidirectionalS>;
-  for (std::uint64_t seed = 0; seed < 200; ++seed) {
+  for (std::uint64_t seed = 0; seed < support::seeds(200); ++seed) {
     const vertex n = static_cast<vertex>(2 + seed % 120);
     const adjacency preds = random_dag(seed, n, 3);
     const base::dominator_tree tree(preds, ascending(n));

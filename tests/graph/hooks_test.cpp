@@ -15,6 +15,8 @@
 
 #include <boost/graph/adjacency_list.hpp>
 
+#include "support/seeds.hpp"
+
 using namespace memsched;
 
 namespace ir {
@@ -188,7 +190,7 @@ TEST_CASE("updates that cannot be ordered name those that are in each other's wa
 
 TEST_CASE("random updates: no order of the result puts a user of the old value behind the update") {
   std::size_t updates = 0;
-  for (std::uint64_t seed = 0; seed < 400; ++seed) {
+  for (std::uint64_t seed = 0; seed < support::seeds(400); ++seed) {
     base::random_source r(seed);
     const int n = 3 + static_cast<int>(r.below(7));
     std::vector<ir::block::op> ops;

@@ -17,6 +17,7 @@
 
 #include "networks/networks.hpp"
 #include "support/random_problem.hpp"
+#include "support/seeds.hpp"
 #include "support/small_graphs.hpp"
 
 using namespace memsched;
@@ -39,7 +40,7 @@ double violation(const milp_model& m, const std::vector<double>& x) {
 }  // namespace
 
 TEST_CASE("tensors add up to the levels of the schedule graph") {
-  for (std::uint64_t seed = 0; seed < 500; ++seed)
+  for (std::uint64_t seed = 0; seed < support::seeds(500); ++seed)
     for (const options& o : models()) {
       const schedule_graph g = make_schedule_graph(support::random_problem(seed, {.operators = 15}), o.model());
       const auto tensors = tensors_of(g);
@@ -69,7 +70,7 @@ TEST_CASE("an order is a solution of every program, and comes back from it") {
     REQUIRE(violation(program.model, x) < 1e-9);
     REQUIRE(peak_of(g, program.order_of(x)) == peak);
   };
-  for (std::uint64_t seed = 0; seed < 300; ++seed)
+  for (std::uint64_t seed = 0; seed < support::seeds(300); ++seed)
     for (const options& o : models()) {
       const schedule_graph g = make_schedule_graph(support::random_problem(seed, {.operators = 12}), o.model());
       search context(o);
@@ -126,7 +127,7 @@ TEST_CASE("Cbc finds the optimum with both programs") {
 
 TEST_CASE("climbing from the bound of probing finds the optimum, in one step or in several") {
   counting_cbc::counts seen;
-  for (std::uint64_t seed = 0; seed < 120; ++seed)
+  for (std::uint64_t seed = 0; seed < support::seeds(120); ++seed)
     for (const options& o : models()) {
       const problem p = support::random_problem(seed, {.operators = 12});
       const bytes optimum = schedule(p, exhaustive{}, o).peak;
@@ -140,7 +141,7 @@ TEST_CASE("climbing from the bound of probing finds the optimum, in one step or 
 }
 
 TEST_CASE("a program has no more rows than it may have") {
-  for (std::uint64_t seed = 0; seed < 100; ++seed)
+  for (std::uint64_t seed = 0; seed < support::seeds(100); ++seed)
     for (const options& o : models()) {
       const schedule_graph g = make_schedule_graph(support::random_problem(seed, {.operators = 15}), o.model());
       const peak_range range{g.base, peak_of(g, post_order(g))};

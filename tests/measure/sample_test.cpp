@@ -9,6 +9,7 @@
 #include <memsched/schedulers/exhaustive.hpp>
 
 #include "support/random_problem.hpp"
+#include "support/seeds.hpp"
 
 using namespace memsched;
 
@@ -26,7 +27,7 @@ schedule_graph two_chains() {
 }  // namespace
 
 TEST_CASE("samples are peaks of orders: none below the optimum, and the same for the same seed") {
-  for (std::uint64_t seed = 0; seed < 200; ++seed) {
+  for (std::uint64_t seed = 0; seed < support::seeds(200); ++seed) {
     const problem p = support::random_problem(seed, {.operators = 9});
     const schedule_graph g = make_schedule_graph(p);
     const bytes optimum = schedule(p, exhaustive{}).peak;

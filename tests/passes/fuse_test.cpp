@@ -96,7 +96,7 @@ TEST_CASE("fusion keeps the optimum of compressed graphs, and compression that o
 }
 
 TEST_CASE("a fused node takes what its nodes take") {
-  for (std::uint64_t seed = 0; seed < 500; ++seed) {
+  for (std::uint64_t seed = 0; seed < support::seeds(500); ++seed) {
     const problem p = support::random_problem(seed, {.operators = 20});
     const options o;
     search context(o);

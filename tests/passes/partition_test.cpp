@@ -8,6 +8,7 @@
 
 #include "networks/networks.hpp"
 #include "support/random_problem.hpp"
+#include "support/seeds.hpp"
 
 using namespace memsched;
 
@@ -34,7 +35,7 @@ void require_acyclic_and_balanced(const schedule_graph& g, const structure::part
 }  // namespace
 
 TEST_CASE("parts are acyclic, balanced and not empty") {
-  for (std::uint64_t seed = 0; seed < 200; ++seed) {
+  for (std::uint64_t seed = 0; seed < support::seeds(200); ++seed) {
     const schedule_graph g =
         make_schedule_graph(support::random_problem(seed, {.operators = 5 + static_cast<std::uint32_t>(seed)}));
     for (index_t parts : {1u, 2u, 3u, 7u})
@@ -72,7 +73,7 @@ TEST_CASE("a border lies where least is live") {
 }
 
 TEST_CASE("cut_bytes is what lives between the parts") {
-  for (std::uint64_t seed = 0; seed < 200; ++seed) {
+  for (std::uint64_t seed = 0; seed < support::seeds(200); ++seed) {
     const schedule_graph g = make_schedule_graph(support::random_problem(seed, {.operators = 30}));
     const structure::node_parts part = structure::acyclic_partition(g, {.parts = 3});
     bytes live = 0;
@@ -97,7 +98,7 @@ TEST_CASE("refinement never cuts more than equal shares of breadth-first waves d
 }
 
 TEST_CASE("partition gives valid orders and bounds that hold, exact for one part") {
-  for (std::uint64_t seed = 0; seed < 500; ++seed)
+  for (std::uint64_t seed = 0; seed < support::seeds(500); ++seed)
     for (const options& o : {options{}, options{.default_firing = firing::cbp}}) {
       const problem p = support::random_problem(seed, {.operators = 12});
       const bytes optimum = schedule(p, exhaustive{}, o).peak;

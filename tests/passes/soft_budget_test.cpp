@@ -140,7 +140,7 @@ TEST_CASE("soft budgets keep the optimum and prove it, however small T") {
 
 TEST_CASE("a budget without a solution raises the bound until it meets the peak") {
   std::size_t searched_on = 0;
-  for (std::uint64_t seed = 0; seed < 1000; ++seed) {
+  for (std::uint64_t seed = 0; seed < support::seeds(1000); ++seed) {
     const problem p = support::random_problem(seed, {.operators = 8});
     INFO("seed " << seed);
     const auto r = schedule(p, soft_budget{.use_bounds = false} | lazy{});
@@ -152,7 +152,7 @@ TEST_CASE("a budget without a solution raises the bound until it meets the peak"
 }
 
 TEST_CASE("soft budgets end where the scheduler knows neither ceilings nor bounds") {
-  for (std::uint64_t seed = 0; seed < 300; ++seed) {
+  for (std::uint64_t seed = 0; seed < support::seeds(300); ++seed) {
     const problem p = support::random_problem(seed, {.operators = 12});
     const auto r = schedule(p, soft_budget{} | greedy{});
     REQUIRE(r.peak <= schedule(p, kahn{}).peak);
@@ -161,7 +161,7 @@ TEST_CASE("soft budgets end where the scheduler knows neither ceilings nor bound
 }
 
 TEST_CASE("under a ceiling, soft budgets look for nothing above it") {
-  for (std::uint64_t seed = 0; seed < 500; ++seed) {
+  for (std::uint64_t seed = 0; seed < support::seeds(500); ++seed) {
     const problem p = support::random_problem(seed, {.operators = 9});
     const schedule_graph g = make_schedule_graph(p);
     const options o;

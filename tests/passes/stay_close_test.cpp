@@ -11,6 +11,7 @@
 #include <memsched/schedulers/as_given.hpp>
 
 #include "support/random_problem.hpp"
+#include "support/seeds.hpp"
 
 using namespace memsched;
 
@@ -28,7 +29,7 @@ std::size_t moved(const problem& p, const std::vector<op_id>& order) {
 
 TEST_CASE("the peak and the bound stay, and no more operators move in sum") {
   std::size_t before = 0, after = 0;
-  for (std::uint64_t seed = 0; seed < 600; ++seed)
+  for (std::uint64_t seed = 0; seed < support::seeds(600); ++seed)
     for (const options& o : {options{}, options{.default_firing = firing::cbp}}) {
       const problem p = support::random_problem(seed, {.operators = 6 + static_cast<index_t>(seed % 20)});
       const auto best = schedule(p, automatic, o), near = schedule(p, stay_close{} | automatic, o);
@@ -70,7 +71,7 @@ TEST_CASE("one gain at one place moves what it must and no more") {
 }
 
 TEST_CASE("where the looks are used up the rest keeps the inner order") {
-  for (std::uint64_t seed = 0; seed < 100; ++seed) {
+  for (std::uint64_t seed = 0; seed < support::seeds(100); ++seed) {
     const problem p = support::random_problem(seed, {.operators = 30});
     const auto best = schedule(p), near = schedule(p, stay_close{.looks_per_node = 0} | automatic);
     REQUIRE(near.peak == best.peak);
@@ -79,7 +80,7 @@ TEST_CASE("where the looks are used up the rest keeps the inner order") {
 
 TEST_CASE("where memory is enough no more moves than it takes to fit") {
   std::size_t closest = 0, fitting = 0;
-  for (std::uint64_t seed = 0; seed < 300; ++seed) {
+  for (std::uint64_t seed = 0; seed < support::seeds(300); ++seed) {
     const problem p = support::random_problem(seed, {.operators = 6 + static_cast<index_t>(seed % 20)});
     const auto near = schedule(p, stay_close{} | automatic);
     for (const bytes enough : {near.peak - 1, (near.peak + near.given_peak) / 2, near.given_peak}) {

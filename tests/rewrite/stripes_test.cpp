@@ -9,6 +9,8 @@
 #include "checks.hpp"
 #include "random_network.hpp"
 
+#include "support/seeds.hpp"
+
 using namespace memsched;
 using memsched_tests::named;
 using memsched_tests::random_network;
@@ -77,7 +79,7 @@ TEST_CASE("a region stays whole where it may not be cut") {
 
 TEST_CASE("regions of random networks in stripes compute the same, for both runtimes") {
   std::size_t striped_ones = 0, more = 0;
-  for (std::uint64_t seed = 0; seed < 150; ++seed) {
+  for (std::uint64_t seed = 0; seed < support::seeds(150); ++seed) {
     const network net = random_network(seed, seed % 3 == 0 ? element::int8 : element::float32);
     base::random_source r(seed);
     for (int tries = 0; tries < 6; ++tries) {

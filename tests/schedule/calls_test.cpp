@@ -10,6 +10,7 @@
 #include <memsched/schedule.hpp>
 
 #include "support/random_problem.hpp"
+#include "support/seeds.hpp"
 
 using namespace memsched;
 
@@ -117,7 +118,7 @@ bytes peak_of(const function& f, std::uint64_t seed, form how) {
 
 TEST_CASE("a call counts as its callee inlined, exactly where arguments outlive the call, and never less") {
   std::size_t above = 0, matters = 0;
-  for (std::uint64_t seed = 0; seed < 2000; ++seed) {
+  for (std::uint64_t seed = 0; seed < support::seeds(2000); ++seed) {
     const function f = random_function(seed % 200);
     const bytes called = peak_of(f, seed, form::call);
     REQUIRE(called == peak_of(f, seed, form::inlined_and_kept));

@@ -13,6 +13,7 @@
 #include <memsched/proof/check_certificate.hpp>
 
 #include "support/random_problem.hpp"
+#include "support/seeds.hpp"
 
 using namespace memsched;
 
@@ -115,7 +116,7 @@ TEST_CASE("a graph without operators that returns its argument") {
 }
 
 TEST_CASE("a problem lowers to an equal one, with the tensors that no operator touches") {
-  for (std::uint64_t seed = 0; seed < 100; ++seed) {
+  for (std::uint64_t seed = 0; seed < support::seeds(100); ++seed) {
     const problem p = with_arguments(seed);
     const problem q = lower(p).value().problem;
     REQUIRE(q.tensors().size() == p.tensors().size());
@@ -126,7 +127,7 @@ TEST_CASE("a problem lowers to an equal one, with the tensors that no operator t
 
 TEST_CASE("random graphs with such arguments: traits and builder agree on costs, bounds, arenas and certificates") {
   std::size_t unknown = 0;
-  for (std::uint64_t seed = 0; seed < 300; ++seed) {
+  for (std::uint64_t seed = 0; seed < support::seeds(300); ++seed) {
     const problem p = with_arguments(seed);
     const with_hook g(p);
     const auto low = lower(g).value();

@@ -12,6 +12,7 @@
 
 #include "support/random_order.hpp"
 #include "support/random_problem.hpp"
+#include "support/seeds.hpp"
 
 using namespace memsched;
 
@@ -34,7 +35,7 @@ bool is_order(const schedule_graph& g, const std::vector<node_id>& order) {
 }  // namespace
 
 TEST_CASE("valleys and slices are blocks that can run one after the other") {
-  for (std::uint64_t seed = 0; seed < 400; ++seed) {
+  for (std::uint64_t seed = 0; seed < support::seeds(400); ++seed) {
     INFO("seed " << seed);
     support::random r(seed);
     const schedule_graph g =
@@ -59,7 +60,7 @@ TEST_CASE("valleys and slices are blocks that can run one after the other") {
 }
 
 TEST_CASE("a valley is a lowest set among those between what must and what may have run") {
-  for (std::uint64_t seed = 0; seed < 300; ++seed) {
+  for (std::uint64_t seed = 0; seed < support::seeds(300); ++seed) {
     INFO("seed " << seed);
     support::random r(seed);
     const schedule_graph g = make_schedule_graph(support::random_problem(seed, {.operators = 12}));
@@ -79,7 +80,7 @@ TEST_CASE("a valley is a lowest set among those between what must and what may h
 }
 
 TEST_CASE("bisection and the stages answer with orders that are no worse, and claim no more than holds") {
-  for (std::uint64_t seed = 0; seed < 300; ++seed) {
+  for (std::uint64_t seed = 0; seed < support::seeds(300); ++seed) {
     INFO("seed " << seed);
     support::random r(seed);
     const options o{.state_limit = 1 + r.below(4000),
@@ -135,7 +136,7 @@ TEST_CASE("the stretch that forces a peak is a small part of a long graph, and p
   REQUIRE(found.bound == s.lower_bound);
   REQUIRE(found.last - found.first < g.active / 2);
 
-  for (std::uint64_t seed = 0; seed < 200; ++seed) {
+  for (std::uint64_t seed = 0; seed < support::seeds(200); ++seed) {
     INFO("seed " << seed);
     const schedule_graph h = make_schedule_graph(support::random_problem(seed, {.operators = 40}));
     search free{options{}};

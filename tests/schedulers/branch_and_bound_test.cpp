@@ -7,6 +7,7 @@
 #include <memsched/schedulers/exhaustive.hpp>
 
 #include "support/random_graph.hpp"
+#include "support/seeds.hpp"
 #include "support/small_graphs.hpp"
 
 using namespace memsched;
@@ -43,7 +44,7 @@ std::pair<std::uint64_t, std::uint64_t> with_and_without(branch_and_bound base, 
 }  // namespace
 
 TEST_CASE("branch and bound agrees with exhaustive on problems, whatever rules are on") {
-  for (std::uint64_t seed = 0; seed < 700; ++seed)
+  for (std::uint64_t seed = 0; seed < support::seeds(700); ++seed)
     for (const options& o : models()) {
       const problem p = support::random_problem(seed, {.operators = 2 + static_cast<std::uint32_t>(seed % 7)});
       const auto oracle = schedule(p, exhaustive{}, o);
@@ -57,7 +58,7 @@ TEST_CASE("branch and bound agrees with exhaustive on problems, whatever rules a
 }
 
 TEST_CASE("branch and bound agrees with exhaustive on graphs with impacts of any sign") {
-  for (std::uint64_t seed = 0; seed < 1000; ++seed) {
+  for (std::uint64_t seed = 0; seed < support::seeds(1000); ++seed) {
     const schedule_graph g =
         make_schedule_graph(support::random_costs(seed, 2 + static_cast<std::uint32_t>(seed % 8), 20)).value();
     const options o;
@@ -74,7 +75,7 @@ TEST_CASE("branch and bound agrees with exhaustive on graphs with impacts of any
 }
 
 TEST_CASE("compress | branch_and_bound is optimal through the front door") {
-  for (std::uint64_t seed = 0; seed < 1500; ++seed)
+  for (std::uint64_t seed = 0; seed < support::seeds(1500); ++seed)
     for (const options& o : models()) {
       const problem p = support::random_problem(seed, {.operators = 12});
       INFO("seed " << seed);
@@ -99,7 +100,7 @@ TEST_CASE("each rule of branch and bound saves states") {
 }
 
 TEST_CASE("at a limit branch and bound answers with an order and a true bound") {
-  for (std::uint64_t seed = 0; seed < 300; ++seed)
+  for (std::uint64_t seed = 0; seed < support::seeds(300); ++seed)
     for (std::uint64_t limit : {1U, 5U, 20U, 80U}) {
       const schedule_graph g = make_schedule_graph(support::random_costs(seed, 11, 15, 20)).value();
       const options none_at_all, o{.state_limit = limit};
@@ -115,7 +116,7 @@ TEST_CASE("at a limit branch and bound answers with an order and a true bound") 
 }
 
 TEST_CASE("a ceiling that is the optimum is proved, and one above it is beaten") {
-  for (std::uint64_t seed = 0; seed < 300; ++seed) {
+  for (std::uint64_t seed = 0; seed < support::seeds(300); ++seed) {
     const schedule_graph g = make_schedule_graph(support::random_costs(seed, 9, 15, 20)).value();
     const options o;
     search context(o);

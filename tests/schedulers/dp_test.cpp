@@ -13,6 +13,7 @@
 #include <memsched/schedulers/exhaustive.hpp>
 
 #include "support/random_hourglass.hpp"
+#include "support/seeds.hpp"
 
 using namespace memsched;
 
@@ -55,7 +56,7 @@ std::uint64_t choose(std::uint64_t n, std::uint64_t k) { return k == 0 ? 1 : cho
 }  // namespace
 
 TEST_CASE("dp agrees with exhaustive search") {
-  for (std::uint64_t seed = 0; seed < 3000; ++seed)
+  for (std::uint64_t seed = 0; seed < support::seeds(3000); ++seed)
     for (const options& o : {options{}, options{.in_place = false}, options{.default_firing = firing::cbp}}) {
       const problem p = support::random_problem(seed, {.operators = 11});
       const auto oracle = schedule(p, exhaustive{}, o);
@@ -69,7 +70,7 @@ TEST_CASE("dp agrees with exhaustive search") {
 }
 
 TEST_CASE("a signature for each downset: as many states as exhaustive search, less those before the last step") {
-  for (std::uint64_t seed = 0; seed < 500; ++seed) {
+  for (std::uint64_t seed = 0; seed < support::seeds(500); ++seed) {
     const problem p = support::random_problem(seed, {.operators = 11});
     const auto r = schedule(p, dp{});
     if (r.stats.states == 0) continue;  // a cheap order needs no more than the start
@@ -139,7 +140,7 @@ TEST_CASE("keys of every width give the optimum") {
 }
 
 TEST_CASE("at a limit there is an order and a bound") {
-  for (std::uint64_t seed = 0; seed < 300; ++seed) {
+  for (std::uint64_t seed = 0; seed < support::seeds(300); ++seed) {
     const problem p = support::random_problem(seed, {.operators = 11});
     const bytes optimum = schedule(p, exhaustive{}).peak;
     bytes best_bound = 0;

@@ -8,6 +8,7 @@
 #include <networks/task_graphs.hpp>
 
 #include "support/random_graph.hpp"
+#include "support/seeds.hpp"
 
 using namespace memsched;
 
@@ -22,7 +23,7 @@ solution solve(const schedule_graph& g) {
 }  // namespace
 
 TEST_CASE("fradet is optimal") {
-  for (std::uint64_t seed = 0; seed < 2000; ++seed)
+  for (std::uint64_t seed = 0; seed < support::seeds(2000); ++seed)
     for (const options& o : {options{}, options{.in_place = false}, options{.default_firing = firing::cbp}}) {
       const problem p = support::random_problem(seed, {.operators = 11});
       const auto oracle = schedule(p, exhaustive{}, o);
@@ -34,7 +35,7 @@ TEST_CASE("fradet is optimal") {
 }
 
 TEST_CASE("fradet at a limit") {
-  for (std::uint64_t seed = 0; seed < 200; ++seed)
+  for (std::uint64_t seed = 0; seed < support::seeds(200); ++seed)
     for (std::uint64_t limit : {1U, 10U, 100U}) {
       const schedule_graph g = make_schedule_graph(support::random_costs(seed, 14, 15, 20)).value();
       const options o{.state_limit = limit}, free;

@@ -111,7 +111,7 @@ TEST_CASE("switches change the work of a round, never its peak") {
 }
 
 TEST_CASE("limits leave an order and a bound") {
-  for (std::uint64_t seed = 0; seed < 500; ++seed) {
+  for (std::uint64_t seed = 0; seed < support::seeds(500); ++seed) {
     const problem p = scoped_problem(seed, 14);
     const schedule_graph g = make_schedule_graph(p);
     const bytes optimum = schedule(p, exhaustive{}).peak, depth_first = schedule(p, rpo{}).peak;

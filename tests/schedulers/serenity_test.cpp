@@ -6,6 +6,7 @@
 #include <memsched/schedulers/serenity.hpp>
 
 #include "support/random_hourglass.hpp"
+#include "support/seeds.hpp"
 
 using namespace memsched;
 
@@ -22,7 +23,7 @@ std::vector<serenity> ablation() {
 }  // namespace
 
 TEST_CASE("serenity is optimal, whatever part is left out") {
-  for (std::uint64_t seed = 0; seed < 1500; ++seed)
+  for (std::uint64_t seed = 0; seed < support::seeds(1500); ++seed)
     for (const options& o : {options{}, options{.in_place = false}, options{.default_firing = firing::cbp}}) {
       const problem p =
           seed % 2 == 0 ? support::random_hourglass(seed, 3) : support::random_problem(seed, {.operators = 10});

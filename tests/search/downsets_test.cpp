@@ -83,7 +83,7 @@ TEST_CASE("from any downset some move leads on to the smallest peak, and so do s
 }
 
 TEST_CASE("a stepper on sets has the levels, peaks and releases of a walk") {
-  for (std::uint64_t seed = 0; seed < 500; ++seed)
+  for (std::uint64_t seed = 0; seed < support::seeds(500); ++seed)
     for (const memory_model& model : {memory_model{}, memory_model{.default_firing = firing::cbp}}) {
       INFO("seed " << seed);
       const schedule_graph g = make_schedule_graph(support::random_problem(seed, {.operators = 12}), model);
@@ -118,7 +118,7 @@ TEST_CASE("moves from a downset are the same wherever moves were asked for befor
     return all;
   };
   std::size_t compared = 0;
-  for (std::uint64_t seed = 0; seed < 400; ++seed)
+  for (std::uint64_t seed = 0; seed < support::seeds(400); ++seed)
     for (const options& o : {options{}, options{.default_firing = firing::cbp}, options{.in_place = false}}) {
       INFO("seed " << seed);
       support::random r(seed);

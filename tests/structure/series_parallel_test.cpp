@@ -6,6 +6,7 @@
 #include <memsched/structure/series_parallel.hpp>
 
 #include "support/random_graph.hpp"
+#include "support/seeds.hpp"
 
 using namespace memsched;
 
@@ -37,7 +38,7 @@ TEST_CASE("what is series-parallel") {
 }
 
 TEST_CASE("the direct order of a series-parallel graph is optimal") {
-  for (std::uint64_t seed = 0; seed < 3000; ++seed)
+  for (std::uint64_t seed = 0; seed < support::seeds(3000); ++seed)
     for (firing rule : {firing::pbc, firing::cbp}) {
       const auto n = 1 + static_cast<std::uint32_t>(seed % 70);
       const schedule_graph g = make_schedule_graph(support::random_series_parallel(seed, n), rule).value();
@@ -56,7 +57,7 @@ TEST_CASE("the direct order of a series-parallel graph is optimal") {
 
 TEST_CASE("the direct order is optimal with impacts of any sign") {
   std::size_t found = 0;
-  for (std::uint64_t seed = 0; seed < 20000; ++seed) {
+  for (std::uint64_t seed = 0; seed < support::seeds(20000); ++seed) {
     const auto n = 1 + static_cast<std::uint32_t>(seed % 9);
     const schedule_graph g = make_schedule_graph(support::random_costs(seed, n, 30)).value();
     const auto order = structure::series_parallel_order(g);
