@@ -25,7 +25,7 @@ wrong "A8: a twin never gets its turn" $header 's/return rules_.twins \&\& other
 
 test=allocation/joint_test.cpp
 flags="-DMEMSCHED_LAW_JOINT=2000"
-header=allocation/plan_order_and_offsets.hpp
+header=allocation/joint_search.hpp
 wrong "J1: an order of the least peak decides" $header 's/if (conflict.buffers.empty()) return answer::open;/return answer::no;/'
 wrong "J1: a before b is forgotten" $header 's/if (order_edges edges; before(a, b, edges)) add(std::move(edges));//'
 wrong "J1: (b) what meets may not tie" $header 's/        tie(a, b), tie(b, a);$/        (void)tie;/;s/done.insert(std::minmax(a.buffer, b.buffer)).second) continue;/&/'
@@ -33,6 +33,7 @@ wrong "J1: (c) what is tied may not part" $header 's/if (r != fresh.writer) add(
 wrong "J1: under cbp the writer is no last reader" $header 's/else if (rule(r) != firing::cbp) return false;/else return false;/'
 wrong "J1: drops ignored" $header 's/const bool rectangles = .*/const bool rectangles = true;/'
 wrong "joint: open is no" $header 's/if (a == answer::open) all = a;//'
+header=allocation/plan_order_and_offsets.hpp
 wrong "joint: bounds grow too far" $header 's|bound = target / step \* step + step|bound = target / step * step + 2 * step|'
 
 test=allocation/traffic_test.cpp

@@ -1,5 +1,5 @@
 # For scripts that make rules wrong on purpose, one at a time, in one program: the environment says which. Read with `.`, in the
-# directory of the repository.
+# directory of the repository. With APPLY_ONLY set it only checks that each rule is still found in its header.
 copy=$(mktemp -d)
 trap 'rm -rf "$copy"' EXIT
 cp -r include "$copy/include"
@@ -23,6 +23,7 @@ mutant() {
 build_mutants() {
   program=$1
   shift
+  [ -z "${APPLY_ONLY:-}" ] || exit 0
   cat >"$copy/mutant.hpp" <<'TEXT'
 #pragma once
 #include <cstdlib>

@@ -55,8 +55,7 @@ mutant "stages: a target is a bound of narrowing" schedulers/automatic/bounds.hp
 mutant "stages: a window bounds the whole without its lift" schedulers/automatic/bounds.hpp 's/window->lowered\(s.lower_bound\)/(@ ? s.lower_bound : window->lowered(s.lower_bound))/'
 mutant "compress C1, C2: whatever the impact" presolve/compressor.hpp 's/a.impact < 0 \|\|/(!@ \&\& a.impact < 0) ||/'
 mutant "compress C1, C2: whatever the peak" presolve/compressor.hpp 's/a.drop\(\) > b.peak\)/(!@ \&\& a.drop() > b.peak))/'
-mutant "compress S1, S2: whatever the peak" presolve/complete_rules.hpp \
-  's/cost\(static_cast<index_t>\(j\), s\).peak < cost\(i, s\).peak\)/(!@ \&\& cost(static_cast<index_t>(j), s).peak < cost(i, s).peak))/'
+mutant "compress S1, S2: whatever the peak" presolve/complete_rules.hpp 's/for \(; next->first < peak;/for (; !@ \&\& next->first < peak;/'
 mutant "compress: nodes with credits take part" presolve/compression_graph.hpp \
   's/nodes_\[reader\].fixed = true;/if (!@) &/'
 mutant "peak_unit: without credits" bounds/cut_bound.hpp 's/unit = std::gcd\(unit, c.amount\);/{ if (!@) & }/'
