@@ -155,7 +155,7 @@ TEST_CASE("moves from a downset are the same wherever moves were asked for befor
         compared += after.size();
       }
     }
-  REQUIRE(compared > 10000);
+  REQUIRE(compared > support::seeds(10000));
 }
 
 TEST_CASE("a table knows equal sets again and hands out places in order, through growth") {
