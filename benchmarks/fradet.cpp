@@ -58,7 +58,7 @@ answer solve(const schedule_graph& g, double limit, const policy& s) {
   const solution found = s(g, context);
   const double seconds = seconds_since(start);
   const bytes peak = peak_of(g, found.order);
-  return {peak, std::min(found.lower_bound, peak), seconds, context.stats.states};
+  return {peak, std::min(found.lower_bound, peak), seconds, context.control().stats.states};
 }
 
 void figure_1() {

@@ -65,7 +65,7 @@ void measure_size(const problem& p, const memsched::schedule_graph& g, memsched:
   f.width = memsched::structure::width(g);
   f.waists = memsched::structure::waists(g).size();
   f.nodes = g.size();
-  f.compressed = context.with_share(0.2, [&]() -> std::optional<std::size_t> {
+  f.compressed = context.control().with_share(0.2, [&]() -> std::optional<std::size_t> {
     const std::size_t nodes = memsched::presolve::compressed(g, context).graph.size();
     if (context.stopped()) return {};
     return nodes;
@@ -76,7 +76,7 @@ void measure_bounds(const problem& p, const memsched::schedule_graph& g, memsche
   const auto order = memsched::best_heuristic{}(g, context).order;
   f.footprint = memsched::bounds::footprint_bound(p, context.opts().model());
   const auto go_on = [&] { return context.keep_going(); };
-  f.cut = context.with_share(0.3, [&] { return memsched::bounds::best_cut_bound(g, order, g.base, go_on); });
+  f.cut = context.control().with_share(0.3, [&] { return memsched::bounds::best_cut_bound(g, order, g.base, go_on); });
   if (f.cut.v == memsched::none) return;
   memsched::bounds::cut_bound cut(g);
   cut.at(f.cut.v, 0, go_on);
@@ -90,8 +90,10 @@ void measure_peaks(const problem& p, const memsched::schedule_graph& g, memsched
   f.file_order = memsched::as_given{}(g, context).order;
   f.file = memsched::evaluate(p, f.file_order, context.opts().model()).value();
   constexpr std::uint64_t states = 100000;
-  const auto shortly = [&] { return context.with_states(states, [&] { return memsched::automatic(g, context); }); };
-  f.best = context.with_share(0.8, shortly);
+  const auto shortly = [&] {
+    return context.control().with_states(states, [&] { return memsched::automatic(g, context); });
+  };
+  f.best = context.control().with_share(0.8, shortly);
   f.best_peak = memsched::peak_of(g, f.best.order);
   f.best.lower_bound = std::min(f.best.lower_bound, f.best_peak);
   f.forced = memsched::find_forcing_stretch(g, context, f.best);

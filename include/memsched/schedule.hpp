@@ -160,19 +160,20 @@ inline policy_run run_once(const schedule_graph& g, inner_scheduler policy, byte
                            const options& o) {
   search context(o);
   const auto known = [&](std::string_view source, bytes peak, bytes lower_bound) {
-    const search::named by(context, source);
+    const detail::named_source by(context, source);
     context.report(peak, lower_bound);
   };
   known("footprint", no_limit, bound);
   known("given", given_peak, 0);
-  if (context.answered()) return {{{}, bound}, {}, stop_reason::finished, true};
+  if (context.control().answered()) return {{{}, bound}, {}, stop_reason::finished, true};
   solution s = policy(g, context);
-  return {std::move(s), std::move(context.stats), context.reason(), context.answered(), context.known()};
+  return {std::move(s), std::move(context.control().stats), context.control().reason(), context.control().answered(),
+          context.control().known()};
 }
 
 MEMSCHED_FUNCTION schedule_result<op_id> run_policy(const problem& p, inner_scheduler policy, std::string_view name,
                                                     bool keep_order, const options& o) {
-  const auto start = search::clock::now();
+  const auto start = detail::search_control::clock::now();
   const memory_model model = o.model();
   const schedule_graph g = make_schedule_graph(p, model);
   std::vector<op_id> given = given_order(g);
@@ -184,7 +185,7 @@ MEMSCHED_FUNCTION schedule_result<op_id> run_policy(const problem& p, inner_sche
   r.given_peak = given_cost.peak;
   options limits = o;
   if (keep_order) limits.budget = no_limit, limits.gap = 0;  // the caller wants its order
-  if (limits.time_limit != limits.time_limit.max()) limits.time_limit -= search::clock::now() - start;
+  if (limits.time_limit != limits.time_limit.max()) limits.time_limit -= detail::search_control::clock::now() - start;
   for (;;) {
     policy_run run = run_once(g, policy, given_cost.peak, bound, limits);
     solution& s = run.answer;
@@ -208,7 +209,7 @@ MEMSCHED_FUNCTION schedule_result<op_id> run_policy(const problem& p, inner_sche
     const bool closed = r.peak == r.lower_bound;
     r.stopped = closed && run.stopped == stop_reason::gave_up ? stop_reason::finished : run.stopped;
     r.stats = std::move(run.stats);
-    if (!run.answered || search::answers(limits, r.peak, r.lower_bound)) break;
+    if (!run.answered || detail::search_control::answers(limits, r.peak, r.lower_bound)) break;
     limits.budget = no_limit, limits.gap = 0;  // it reported an order and gave another: let it end by itself
   }
   if (o.certify != nullptr) {

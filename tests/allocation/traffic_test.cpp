@@ -309,7 +309,7 @@ TEST_CASE("orders of less traffic, and of a smaller arena by a planner of the ca
   const auto start = schedule(p, as_given{}).order;
   const auto better = reduce_traffic(p, start, 128_KiB, traffic_model::paged, {}, context);
   REQUIRE(count_traffic(p, better, 128_KiB)->total() < count_traffic(p, start, 128_KiB)->total());
-  REQUIRE(context.stats.states <= 3000);
+  REQUIRE(context.control().stats.states <= 3000);
 
   const auto optimal = schedule(p);
   const auto arena = [&](std::span<const op_id> order) {

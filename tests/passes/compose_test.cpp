@@ -119,7 +119,7 @@ TEST_CASE("compose keeps the optimum") {
       REQUIRE(peak_of(g, s.order) == optimum);
       REQUIRE(s.lower_bound == optimum);
     }
-    parts += context.stats.parts;
+    parts += context.control().stats.parts;
   }
   REQUIRE(parts > support::seeds(500));
 }

@@ -143,7 +143,7 @@ TEST_CASE("each rule says what it did, and does nothing where it is off") {
     const options o;
     search on(o), off(o);
     const presolve::compressed_graph c = presolve::compressed(g, on, {.series_parallel = false});
-    statistics::rule_counts r = on.stats.rules;
+    statistics::rule_counts r = on.control().stats.rules;
     REQUIRE(r.before == g.size());
     REQUIRE(r.after == c.graph.size());
     sum.c1 += r.c1, sum.c2 += r.c2, sum.s1 += r.s1, sum.s2 += r.s2;
@@ -151,7 +151,7 @@ TEST_CASE("each rule says what it did, and does nothing where it is off") {
     const presolve::compressed_graph same = presolve::compressed(g, off, rules(0));
     REQUIRE(same.graph.size() == g.size());
     REQUIRE(same.graph.preds.items() <= g.preds.items() * g.size());
-    r = off.stats.rules;
+    r = off.control().stats.rules;
     REQUIRE(r.c1 + r.c2 + r.s1 + r.s2 + r.s1_general + r.s2_general + r.local + r.global == 0);
   }
   for (std::uint64_t count : {sum.c1, sum.c2, sum.s1, sum.s2, sum.s1_general, sum.s2_general, sum.local, sum.global})
@@ -165,7 +165,7 @@ TEST_CASE("compression stops at a limit with a graph that is still right") {
   const solution s = (compress{} | exhaustive{})(g, context);
   require_order(g, s.order);
   REQUIRE(peak_of(g, s.order) == optimum_of(g));
-  REQUIRE(context.reason() == stop_reason::time_limit);
+  REQUIRE(context.control().reason() == stop_reason::time_limit);
 }
 
 TEST_CASE("compression that is to stop does not begin another round, nor order what is equal") {
@@ -177,7 +177,7 @@ TEST_CASE("compression that is to stop does not begin another round, nor order w
     const auto counts_of = [&](const options& o) {
       search context(o);
       detail::compressor({}, g, context).run();
-      return context.stats.rules;
+      return context.control().stats.rules;
     };
     const statistics::rule_counts free = counts_of({}), ended = counts_of({.stop = stopped.get_token()});
     INFO("seed " << seed);

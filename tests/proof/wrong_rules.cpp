@@ -61,7 +61,7 @@ bytes claimed_between(const subject& x, bytes floor, claims::random& r) {
   const std::uint64_t states = r.chance(40) ? 1 + r.below(60) : 20000;
   search c(x.o);
   if (r.chance(50)) return policy.between_from_both_ends(x.g, c, floor, below, states).bound;
-  return c.with_states(states, [&] { return policy.between(x.g, c, floor, below); }).bound;
+  return c.control().with_states(states, [&] { return policy.between(x.g, c, floor, below); }).bound;
 }
 
 /// The peak up to which probing and shaving refute all.

@@ -25,7 +25,7 @@ std::uint64_t states(const schedule_graph& g, const branch_and_bound& policy) {
   const options o{.state_limit = 2'000'000};
   search context(o);
   policy(g, context);
-  return context.stats.states;
+  return context.control().stats.states;
 }
 
 /// States over many graphs with a rule and without it.
@@ -111,7 +111,7 @@ TEST_CASE("at a limit branch and bound answers with an order and a true bound") 
       REQUIRE(s.order.size() == g.active);
       REQUIRE(peak_of(g, s.order) >= optimum);
       REQUIRE(s.lower_bound <= optimum);
-      if (context.reason() == stop_reason::finished) REQUIRE(s.lower_bound == optimum);
+      if (context.control().reason() == stop_reason::finished) REQUIRE(s.lower_bound == optimum);
     }
 }
 

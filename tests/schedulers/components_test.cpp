@@ -36,7 +36,7 @@ TEST_CASE("the search of components finds and claims nothing below the optimum, 
       REQUIRE(detail::is_order(g, s.order));
       REQUIRE(peak >= optimum);
       REQUIRE(s.lower_bound <= optimum);
-      REQUIRE((s.lower_bound == peak || context.reason() == stop_reason::gave_up));
+      REQUIRE((s.lower_bound == peak || context.control().reason() == stop_reason::gave_up));
       ++asked, found += peak == optimum, proven += s.lower_bound == optimum;
       for (std::uint64_t states = 1; states < 200; states += 1 + states / 3) {  // ends in the middle of something
         options limited = o;

@@ -122,10 +122,10 @@ TEST_CASE("a step of Figures 6 and 8") {
   const solution s = under(36);
   CHECK(s.lower_bound == 35);
   CHECK(peak_of(graph, s.order) == 35);
-  REQUIRE(context.stats.steps.size() == 4);
-  CHECK(context.stats.steps[0].moves == 4);
-  CHECK(context.stats.steps[0].pruned == 2);  // F and J: 32 + 6 > 36
-  CHECK(context.stats.steps[0].states == 2);
+  REQUIRE(context.control().stats.steps.size() == 4);
+  CHECK(context.control().stats.steps[0].moves == 4);
+  CHECK(context.control().stats.steps[0].pruned == 2);  // F and J: 32 + 6 > 36
+  CHECK(context.control().stats.steps[0].states == 2);
   CHECK(under(34).lower_bound == 35);  // no solution
 }
 

@@ -65,7 +65,8 @@ TEST_CASE("every stage runs on small graphs, and the optimum is proven, however 
       REQUIRE(r.peak == schedule(p, exhaustive{}, o).peak);
       REQUIRE(r.verdict() == verdict::optimal);
     }
-  for (std::uint64_t seed = 0; seed < seeds(500); ++seed) {  // sizes and turns at which the rarest stages find something
+  // Sizes, turns and seeds at which the rarest stages find something; `bisection` does at seed 197.
+  for (std::uint64_t seed = 150; seed < 150 + seeds(500); ++seed) {
     constexpr index_t operators[] = {90, 60, 40, 40};
     constexpr std::uint64_t units[] = {1, 100, 20, 20};
     options o{.state_limit = 5000};
@@ -76,7 +77,7 @@ TEST_CASE("every stage runs on small graphs, and the optimum is proven, however 
     const auto r = schedule(p, stages, o);
     REQUIRE(r.lower_bound <= schedule(p, automatic, {.state_limit = 5000}).peak);
   }
-  for (std::uint64_t seed = 0; seed < support::seeds(20); ++seed) {
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
     options o;
     o.on_progress = [&](const progress& q) { found.insert(q.order_by), found.insert(q.bound_by); };
     const auto p = make_problem(random_components(seed, 2, {.operators = 20}));
@@ -129,7 +130,7 @@ TEST_CASE("each rule of best_first saves states") {
     search fresh(o);
     const bytes optimum = 4892160;
     REQUIRE(policy.between(g, fresh, optimum - 1, optimum).bound == optimum);
-    return fresh.stats.states;
+    return fresh.control().stats.states;
   };
   REQUIRE(states_there({}) < states_there({.backjumps = false}) / 10);
 }
@@ -227,7 +228,7 @@ TEST_CASE("two threads find what one finds") {
       const auto b = best_first{.worth_a_thread = 0}.between_from_both_ends(g, beside, below - 1, below, 50000);
       REQUIRE(a.order == b.order);
       REQUIRE(a.bound == b.bound);
-      REQUIRE(alone.stats.states == beside.stats.states);
+      REQUIRE(alone.control().stats.states == beside.control().stats.states);
     }
   }
 }

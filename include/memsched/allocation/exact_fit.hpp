@@ -43,8 +43,8 @@ MEMSCHED_FUNCTION arena_plan exact_fit::operator()(std::span<const buffer> buffe
       best.size = arena_of(buffers, best.offset);
     }
   }
-  best.stopped = context.reason();
-  best.stats = context.stats;
+  best.stopped = context.control().reason();
+  best.stats = context.control().stats;
   return best;
 }
 

@@ -67,7 +67,7 @@ class fit_search : private fit_state {
     if (settle(0, n_, 0, p_.sections)) answer = solve_parts(0, n_, 0, p_.sections);
     if (answer == fit_answer::fits) best_ = offset_;
     undo(start);
-    context.stats.memory = std::max<std::uint64_t>(context.stats.memory, failed_.bytes_held());
+    context.control().stats.memory = std::max<std::uint64_t>(context.control().stats.memory, failed_.bytes_held());
     return answer;
   }
 

@@ -87,14 +87,15 @@ class joint_search {
     options o = context_.opts();
     o.budget = budget;
     o.on_progress = {};
-    o.state_limit = context_.states_left();
+    o.state_limit = context_.control().states_left();
     if (o.time_limit != std::chrono::nanoseconds::max())
-      o.time_limit = std::chrono::nanoseconds(static_cast<std::int64_t>(std::max(context_.seconds_left(), 0.0) * 1e9));
+      o.time_limit =
+          std::chrono::nanoseconds(static_cast<std::int64_t>(std::max(context_.control().seconds_left(), 0.0) * 1e9));
     search inner(o);
     const schedule_graph g = make_schedule_graph(p, o.model());
     solution s = checked(scheduler_(g, inner), name_, g);
-    context_.stats.states += inner.stats.states;
-    context_.stats.cuts += inner.stats.cuts;
+    context_.control().stats.states += inner.control().stats.states;
+    context_.control().stats.cuts += inner.control().stats.cuts;
     if (s.error) return s;
     if (const bytes known = std::min(peak_of(g, s.order), peak_of(g, given_order(g))); s.lower_bound > known)
       s.error = contradiction("the scheduler " + std::string(name_), "order has a peak", s.lower_bound, known);
@@ -126,7 +127,7 @@ class joint_search {
     if (s.lower_bound > capacity) return refuted({edges, s.order, {}});
     const order_buffers held = buffers(p_, s.order);
     if (evaluate(p_, s.order, context_.opts().model())->peak > capacity) return answer::open;
-    arena_plan plan = context_.with_states(nodes_, [&] { return how_(held.buffers, capacity, context_); });
+    arena_plan plan = context_.control().with_states(nodes_, [&] { return how_(held.buffers, capacity, context_); });
     if (plan.size <= capacity) return order_ = s.order, plan_ = std::move(plan), answer::fits;
     if (context_.stopped() || plan.lower_bound <= capacity) return answer::open;
     const buffer_conflict conflict = find_conflict(held.buffers, capacity, context_, nodes_);

@@ -84,8 +84,8 @@ MEMSCHED_FUNCTION arena_plan minimize::operator()(std::span<const buffer> buffer
     return best.size == best.lower_bound || best.lower_bound > capacity || (capacity != no_limit && best.size <= capacity);
   };
   if (!done()) improve(buffers, capacity, best, done, context);
-  best.stopped = context.reason();
-  best.stats = context.stats;
+  best.stopped = context.control().reason();
+  best.stats = context.control().stats;
   return best;
 }
 

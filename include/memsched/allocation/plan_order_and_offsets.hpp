@@ -71,7 +71,7 @@ MEMSCHED_FUNCTION joint_plan plan_order_and_offsets(const problem& p, inner_sche
   };
   const auto plan_order = [&](std::span<const op_id> order, std::uint64_t nodes) {
     const order_buffers held = joint.buffers(p, order);
-    return context.with_states(nodes, [&] { return how(held.buffers, o.budget, context); });
+    return context.control().with_states(nodes, [&] { return how(held.buffers, o.budget, context); });
   };
   {
     arena_plan first = plan_order(s.order, first_nodes);
@@ -108,8 +108,8 @@ MEMSCHED_FUNCTION joint_plan plan_order_and_offsets(const problem& p, inner_sche
                                             bound, best.plan.size);
   best.plan.lower_bound = bound;
   best.plan.capacity = o.budget;
-  best.plan.stopped = context.reason();
-  best.plan.stats = context.stats;
+  best.plan.stopped = context.control().reason();
+  best.plan.stats = context.control().stats;
   if (best.plan.error) return best;
   if (graph_error error = check_plan(best.held.buffers, best.plan.offset, best.plan.size); !error.message.empty())
     best.plan.error = std::move(error);

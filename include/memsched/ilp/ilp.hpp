@@ -37,7 +37,7 @@ struct ilp {
     const bytes peak = peak_of(g, s.order);
     s.lower_bound = g.base;
     if (warm) {
-      const auto go_on = [&] { return context.count_cut(); };
+      const auto go_on = [&] { return context.control().count_cut(); };
       s.lower_bound = bounds::best_cut_bound(g, s.order, std::max(context.asked().target, g.base), go_on).bound;
     }
     s.lower_bound = std::min(s.lower_bound, peak);
@@ -59,7 +59,7 @@ struct ilp {
   /// `peak`, that of s. The lower a peak, the more precedence it forces and the smaller is the program; an order that the
   /// solver proves best among those up to one peak is best of all.
   void climb(const schedule_graph& g, search& context, solution& s, bytes peak) const {
-    const auto go_on = [&] { return context.count_cut(); };
+    const auto go_on = [&] { return context.control().count_cut(); };
     bounds::destructive_search settled(g, s.lower_bound);
     settled.run(peak, go_on);
     s.lower_bound = settled.bound();
@@ -82,20 +82,20 @@ struct ilp {
   /// more edges than the graph of s, those that all such orders keep.
   milp_status ask(const schedule_graph& g, search& context, solution& s, peak_range range) const {
     const auto program = formulate(g, range, most_rows);
-    if (!program) return context.give_up(), milp_status::limit;
+    if (!program) return context.control().give_up(), milp_status::limit;
     const bytes peak = peak_of(g, s.order);
     milp_request request;
     if (peak <= range.ceiling) request.start = program->solution_of(s.order);
     request.cutoff = static_cast<double>(range.ceiling / program->unit);
-    request.seconds = std::max(context.seconds_left(), 0.0);
+    request.seconds = std::max(context.control().seconds_left(), 0.0);
     const std::uint64_t states = context.opts().state_limit;
-    if (states != no_limit) request.nodes = states - std::min(states, context.stats.states);
+    if (states != no_limit) request.nodes = states - std::min(states, context.control().stats.states);
     request.threads = context.opts().threads;
     request.stop = context.opts().stop;
 
     const milp_answer answer = solver(program->model, request);
-    context.stats.nodes = std::max<std::uint64_t>(context.stats.nodes, g.active);
-    context.stats.states += answer.nodes;
+    context.control().stats.nodes = std::max<std::uint64_t>(context.control().stats.nodes, g.active);
+    context.control().stats.states += answer.nodes;
     if (answer.status == milp_status::failed) {
       s.error = graph_error{error_code::solver_failed, "the solver gave no answer: " + answer.message, {}, {}};
       return answer.status;

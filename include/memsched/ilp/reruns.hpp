@@ -273,11 +273,11 @@ struct ilp {
     detail::rerun_program program(best, best.rows, most_rows);
     std::optional<milp_model> model;
     if (program.rows() <= most_rows) model = program.build();
-    if (!model) return context.give_up();
+    if (!model) return context.control().give_up();
 
     milp_request request;
-    request.seconds = std::max(context.seconds_left(), 0.0);
-    if (context.states_left() != no_limit) request.nodes = context.states_left();
+    request.seconds = std::max(context.control().seconds_left(), 0.0);
+    if (context.control().states_left() != no_limit) request.nodes = context.control().states_left();
     request.threads = best.opts().threads;
     request.stop = best.opts().stop;
     const std::uint64_t least = best.least_cost() / best.unit();
@@ -285,7 +285,7 @@ struct ilp {
     const double tolerance = 1e-6 * static_cast<double>(model->variables());
 
     const milp_answer answer = solver(*model, request);
-    context.stats.states += answer.nodes;
+    context.control().stats.states += answer.nodes;
     if (answer.status == milp_status::failed)
       return best.fail({error_code::solver_failed, "the solver gave no answer: " + answer.message, {}, {}});
     if (answer.status == milp_status::limit) context.count_state(), context.keep_going();

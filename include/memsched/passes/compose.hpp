@@ -168,9 +168,9 @@ MEMSCHED_FUNCTION solution compose::operator()(const schedule_graph& g, search& 
   bool any = false;
   for (const std::vector<node_id>& members : structure::regions(g, max_nodes, go_on)) {
     if (!go_on()) break;
-    ++context.stats.parts;
+    ++context.control().stats.parts;
     const schedule_graph part = detail::part_of(g, members);
-    const auto solve = [&] { return context.aside([&] { return dominant_order(part, context, inner); }); };
+    const auto solve = [&] { return context.control().aside([&] { return dominant_order(part, context, inner); }); };
     auto order = context.ask({}, solve);
     if (!order) continue;
     for (node_id& v : *order) v = members[v];

@@ -28,9 +28,9 @@ namespace memsched {
 inline namespace MEMSCHED_ABI {
 
 MEMSCHED_FUNCTION solution compress::operator()(const schedule_graph& g, search& context, inner_scheduler inner) const {
-  context.spend(g.size() / 8);
+  context.control().spend(g.size() / 8);
   constexpr double share = 0.8;  // of the time: the reduced graph must be built yet
-  const presolve::compressed_graph c = context.with_share(share, [&] { return compressed(g, context, rules); });
+  const presolve::compressed_graph c = context.control().with_share(share, [&] { return compressed(g, context, rules); });
   solution s;
   if (c.graph.active > 1) {
     s = inner(c.graph, context);

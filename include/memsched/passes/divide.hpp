@@ -173,14 +173,15 @@ MEMSCHED_FUNCTION solution divide::operator()(const schedule_graph& g, search& c
   bytes done = 0;  // the highest peak of the parts so far
   for (std::size_t k = 0; k < falling.size(); ++k) {
     const std::size_t i = falling[k];
-    ++context.stats.parts;
+    ++context.control().stats.parts;
     bytes peak = parts.peak(i);
     orders[i] = parts.order(i);
     if (peak > std::max(whole.lower_bound, context.asked().target) && context.keep_going()) {
       const schedule_graph part = parts.graph(i);
       const bytes beside = std::max(done, k + 1 < falling.size() ? parts.peak(falling[k + 1]) : 0);
       const auto solve = [&] { return inner(part, context); };
-      solution s = context.ask(context.asked().from(whole.lower_bound), [&] { return context.with_rest(beside, solve); });
+      solution s =
+          context.ask(context.asked().from(whole.lower_bound), [&] { return context.control().with_rest(beside, solve); });
       if (s.error) return s;
       peak = peak_of(part, s.order);
       orders[i] = parts.expand(i, s.order);

@@ -180,7 +180,7 @@ MEMSCHED_FUNCTION solution in_step::operator()(const schedule_graph& g, search& 
   const base::plain_vector<precedence> kept = edges(g);
   if (!context.keep_going()) return {g.topological_order()};
   const schedule_graph h = bounds::with_edges(g, kept);
-  solution s = context.aside([&] { return inner(h, context); });
+  solution s = context.control().aside([&] { return inner(h, context); });
   s.lower_bound = 0;
   return s;
 }

@@ -76,7 +76,7 @@ MEMSCHED_FUNCTION bytes partition::cut_floor(const schedule_graph& g, search& co
   std::vector<node_id> order;
   for (const piece& p : pieces)
     for (node_id v : p.order) order.push_back(p.members[v]);
-  const auto go_on = [&] { return context.count_cut(); };
+  const auto go_on = [&] { return context.control().count_cut(); };
   return bounds::best_cut_bound(g, order, std::max(context.asked().target, g.base), go_on).bound;
 }
 
@@ -89,13 +89,13 @@ MEMSCHED_FUNCTION solution partition::operator()(const schedule_graph& g, search
         *std::max_element(pieces.begin(), pieces.end(), [](const piece& a, const piece& b) { return a.peak < b.peak; });
     if (worst.solved || worst.peak <= bound) break;
     worst.solved = true;
-    ++context.stats.parts;
+    ++context.control().stats.parts;
     // Parts that have been solved as well as can be are the target of those that have not.
     bytes target = std::max(bound, g.base);
     for (const piece& p : pieces)
       if (p.solved && &p != &worst) target = std::max(target, p.bound);
     solution s = context.ask(context.asked().from(target),
-                             [&] { return context.aside([&] { return inner(worst.graph, context); }); });
+                             [&] { return context.control().aside([&] { return inner(worst.graph, context); }); });
     if (s.error) return s;
     worst.bound = s.lower_bound;
     worst.take(std::move(s.order));

@@ -54,7 +54,7 @@ MEMSCHED_FUNCTION solution soft_budget::operator()(const schedule_graph& g, sear
   bytes peak = peak_of(g, best.order);
   best.lower_bound = std::max(context.asked().target, g.base);
   if (use_bounds) {
-    const auto go_on = [&] { return context.count_cut(); };
+    const auto go_on = [&] { return context.control().count_cut(); };
     best.lower_bound = bounds::best_cut_bound(g, best.order, best.lower_bound, go_on).bound;
   }
   const bytes outer = context.asked().cutoff;  // of no use from there on
@@ -64,28 +64,28 @@ MEMSCHED_FUNCTION solution soft_budget::operator()(const schedule_graph& g, sear
   while (best.lower_bound < std::min(peak, outer) && !context.stopped()) {
     const bytes budget = budgets.budget();
     statistics::trial log{.budget = budget, .step_states = limits.step_states};
-    const std::uint64_t states = context.stats.states;
-    const double start = context.seconds();
-    auto [found, end] = context.with_trial(limits, [&] {
+    const std::uint64_t states = context.control().stats.states;
+    const double start = context.control().seconds();
+    auto [found, end] = context.control().with_trial(limits, [&] {
       return context.ask(context.asked().from(best.lower_bound).below(budget + 1), [&] { return inner(g, context); });
     });
     if (found.error) return std::move(found);
-    log.states = context.stats.states - states;
-    log.seconds = context.seconds() - start;
+    log.states = context.control().stats.states - states;
+    log.seconds = context.control().seconds() - start;
 
     const bytes found_peak = peak_of(g, found.order);
     if (found.lower_bound > budget) log.answer = statistics::outcome::no_solution;
     else if (end != detail::trial_end::finished || context.stopped()) log.answer = statistics::outcome::timeout;
     else if (found_peak <= budget) log.answer = statistics::outcome::solution;
     else return best;  // the inner scheduler has no more to say
-    context.stats.trials.push_back(log);
+    context.control().stats.trials.push_back(log);
 
     if (found_peak < peak) peak = found_peak, best.order = std::move(found.order);
     budgets.learn(found.lower_bound, peak);
     best.lower_bound = budgets.bound();
     context.report(peak, best.lower_bound);
     if (budgets.next(log.answer)) continue;
-    if (end == detail::trial_end::memory) context.out_of_memory();
+    if (end == detail::trial_end::memory) context.control().out_of_memory();
     limits.step_states = limits.step_states <= no_limit / 4 ? 4 * limits.step_states : no_limit;
     limits.step_time = limits.step_time <= limits.step_time.max() / 4 ? 4 * limits.step_time : limits.step_time.max();
     budgets.start_again();

@@ -132,13 +132,13 @@ inline std::vector<node_id> order_near(const schedule_graph& g, const std::vecto
 
 MEMSCHED_FUNCTION solution stay_close::operator()(const schedule_graph& g, search& context, inner_scheduler inner) const {
   constexpr double inner_share = 0.9;  // of the time
-  solution s = context.with_share(inner_share, [&] { return inner(g, context); });
+  solution s = context.control().with_share(inner_share, [&] { return inner(g, context); });
   if (s.error || g.active == 0) return s;
   std::vector<node_id> given = given_order(g);
   const bytes peak = std::max(peak_of(g, s.order), enough), given_peak = peak_of(g, given);
   if (given_peak <= peak || given_peak - peak < least_gain) s.order = std::move(given);
   else {
-    const auto go_on = [&] { return !context.over(); };
+    const auto go_on = [&] { return !context.control().over(); };
     s.order = detail::order_near(g, given, s.order, static_cast<delta>(peak), looks_per_node * g.active, go_on);
   }
   return s;

@@ -48,7 +48,7 @@ class general_rules {
       for (; next->first < peak; ++next) tall.erase(next->second);
       added += put_in_front(i, tall, s);
     }
-    (s == side::earlier ? context_.stats.rules.s1_general : context_.stats.rules.s2_general) += added;
+    (s == side::earlier ? context_.control().stats.rules.s1_general : context_.control().stats.rules.s2_general) += added;
     return added > 0;
   }
 
@@ -66,7 +66,7 @@ class general_rules {
         ++dropped;
       });
     }
-    context_.stats.rules.global += dropped;
+    context_.control().stats.rules.global += dropped;
     return dropped > 0;
   }
 

@@ -82,7 +82,7 @@ inline bool seems_compressible(const schedule_graph& g, search& context, compres
   rules.general = rules.global_reduction = false;  // which are for small graphs
   constexpr std::size_t samples = 4, size = 2048;
   std::vector<node_id> local(g.size(), none);
-  const statistics::rule_counts counts = context.stats.rules;
+  const statistics::rule_counts counts = context.control().stats.rules;
   bool any = false;
   for (std::size_t i = 0; i < samples && !any; ++i) {
     const std::size_t first = (g.active - size) / samples * i;
@@ -100,7 +100,7 @@ inline bool seems_compressible(const schedule_graph& g, search& context, compres
     const auto c = compressor(rules, sample, context).run();
     any = c && 10 * c->graph.size() < 9 * sample.size();
   }
-  context.stats.rules = counts;
+  context.control().stats.rules = counts;
   return any;
 }
 
@@ -112,14 +112,14 @@ MEMSCHED_FUNCTION compressed_graph compressed(const schedule_graph& g, search& c
   const auto go_on = [&] { return !large || context.keep_going(); };
   if (rules.series_parallel && g.active > 0 && go_on())
     if (const auto order = series_parallel_order(g, go_on)) {
-      context.stats.rules.before += g.size();
-      context.stats.rules.after += 1;
+      context.control().stats.rules.before += g.size();
+      context.control().stats.rules.after += 1;
       return detail::single_node(g, *order);
     }
   if (!context.keep_going() || (large && !detail::seems_compressible(g, context, rules))) return detail::uncompressed(g);
-  const statistics::rule_counts counts = context.stats.rules;
+  const statistics::rule_counts counts = context.control().stats.rules;
   if (auto c = detail::compressor(rules, g, context).run()) return *std::move(c);
-  context.stats.rules = counts;
+  context.control().stats.rules = counts;
   return detail::uncompressed(g);
 }
 

@@ -27,7 +27,7 @@ class compressor {
       : rules_(rules),
         g_(g),
         context_(context),
-        counts_(context.stats.rules),
+        counts_(context.control().stats.rules),
         queued_(g_.size(), 0),
         mark_(g_.size()),
         rank_(g_.size()) {
@@ -45,7 +45,7 @@ class compressor {
         if (g_.size() > cached && g_.alive_count() < g_.size() / 2) pack();
       } while (context_.keep_going() && (order_equals() || reduce_suspects()));
     } while (context_.keep_going() && apply_general_rules());
-    if (context_.over()) return std::nullopt;
+    if (context_.control().over()) return std::nullopt;
     fold_chain();
     compressed_graph c = std::move(g_).finish();
     counts_.after += c.graph.size();

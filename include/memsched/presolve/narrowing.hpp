@@ -32,8 +32,8 @@ class narrowing {
   /// said no, or for more patience, another call goes on. Later calls must not raise b.
   outcome run(bytes b, unsigned patience, function_ref<bool()> go_on) {
     lower_to(b);
-    const auto over = [&] { return context_->over(); };
-    const helpers who{context_->team(), over};
+    const auto over = [&] { return context_->control().over(); };
+    const helpers who{context_->control().team(), over};
     for (;;) {
       auto result = probing_.run(bound_, go_on, who);
       if (result == outcome::open && probing_.edges().empty() && patience > 0 && graph().size() <= max_shaved) {

@@ -149,7 +149,7 @@ MEMSCHED_FUNCTION void rerun_incumbent::fail_policy(std::string message) {
 
 MEMSCHED_FUNCTION void rerun_incumbent::report() const {
   if (!options_.on_progress || facts_.error) return;
-  options_.on_progress({facts_.peak, facts_.peak_bound, context_.stats.states, facts_.found_by, facts_.bound_by,
+  options_.on_progress({facts_.peak, facts_.peak_bound, context_.control().stats.states, facts_.found_by, facts_.bound_by,
                         progress::costs{least_cost(), facts_.lower_bound}});
 }
 
@@ -175,7 +175,7 @@ MEMSCHED_FUNCTION bool rerun_incumbent::keep(played_executions played, const std
   if (!better) return within;
   facts_.peak = played.peak, facts_.extra_cost = played.extra_cost;
   facts_.loads = std::move(played.loads), executions_ = std::move(played.runs);
-  facts_.found_by = context_.source();
+  facts_.found_by = context_.control().source();
   check_bound();
   report();
   return within;
@@ -201,7 +201,7 @@ MEMSCHED_FUNCTION void rerun_incumbent::raise(std::uint64_t lower_bound, recompu
   const bool first = facts_.proof.cases.empty() && !facts_.proof.weighed;
   if (first || proof.bound > facts_.proof.bound) facts_.proof = std::move(proof);
   if (lower_bound <= facts_.lower_bound) return;
-  facts_.lower_bound = lower_bound, facts_.bound_by = context_.source();
+  facts_.lower_bound = lower_bound, facts_.bound_by = context_.control().source();
   check_bound();
   report();
 }
@@ -209,11 +209,12 @@ MEMSCHED_FUNCTION void rerun_incumbent::raise(std::uint64_t lower_bound, recompu
 MEMSCHED_FUNCTION void rerun_incumbent::refute(recompute_proof proof) {
   if (!proof.cases.empty()) facts_.proof = std::move(proof);
   if (facts_.refuted) return;
-  facts_.refuted = true, facts_.bound_by = context_.source();
+  facts_.refuted = true, facts_.bound_by = context_.control().source();
   if (fits()) fail_to_refute();
 }
 MEMSCHED_FUNCTION void rerun_incumbent::fail_to_schedule(const std::string& reason) {
-  fail_policy("the policy " + std::string(context_.source()) + " answered with what is no schedule of the graph: " + reason);
+  fail_policy("the policy " + std::string(context_.control().source()) +
+              " answered with what is no schedule of the graph: " + reason);
 }
 MEMSCHED_FUNCTION void rerun_incumbent::fail_to_refute() {
   fail_policy("the policy " + std::string(facts_.bound_by) +

@@ -150,7 +150,7 @@ MEMSCHED_FUNCTION options order_options(const options& given, std::int64_t part_
 }
 
 MEMSCHED_FUNCTION void take_order(rerun_incumbent& best, search& context, const schedule_result<op_id>& found) {
-  context.stats.states += found.stats.states;
+  context.control().stats.states += found.stats.states;
   context.keep_going();
   if (found.error) return;
   if (best.offer(found.order)) return;
@@ -188,7 +188,7 @@ namespace reruns {
 
 MEMSCHED_FUNCTION void exact::operator()(rerun_incumbent& best, search& context) const {
   if (best.graph().ops().size() > operators) return;
-  const exact_executions e = context.with_states(std::min(context.states_left(), states), [&] {
+  const exact_executions e = context.control().with_states(std::min(context.control().states_left(), states), [&] {
     return cheapest_executions(best.table(), best.model(), best.budget(), best.kept_order(), context);
   });
   if (!e.complete) return;
@@ -311,7 +311,7 @@ class weight_search {
     options o = order_options(best_.opts(), 40);
     o.certify = certify;
     const schedule_result<op_id> s = detail::schedule_problem(*weighed, memsched::automatic, o);
-    context_.stats.states += s.stats.states;
+    context_.control().stats.states += s.stats.states;
     if (s.error || (certify != nullptr && !s.certificate)) return std::nullopt;
     const bytes least_peak = certify == nullptr ? s.lower_bound : s.certificate->bound;
     const std::uint64_t bound =
@@ -374,7 +374,7 @@ MEMSCHED_FUNCTION void automatic_policy::operator()(rerun_incumbent& best, searc
   apply(within{is_close && !by_needs ? 0.7 : 1, improve{}}, best, context);
   if (by_needs && !is_close) apply(needs, best, context);
   if (!by_needs) apply(cover{1 << 17}, best, context);
-  if (!best.done()) context.give_up();
+  if (!best.done()) context.control().give_up();
 }
 
 }  // namespace reruns

@@ -33,7 +33,7 @@ constexpr std::string_view name_of() {
 template <rerun_policy P>
 void apply(const P& policy, rerun_incumbent& best, search& context) {
   if (best.done()) return;
-  const search::named here(context, name_of<P>());
+  const detail::named_source here(context, name_of<P>());
   policy(best, context);
 }
 
@@ -43,7 +43,7 @@ struct within {
   double share;
   P policy;
   void operator()(rerun_incumbent& best, search& context) const {
-    context.with_share(share, [&] { apply(policy, best, context); });
+    context.control().with_share(share, [&] { apply(policy, best, context); });
   }
 };
 template <rerun_policy P>

@@ -69,13 +69,13 @@ MEMSCHED_FUNCTION recompute_result<op_id> run_rerun_policy(const problem& p, std
   limits.on_progress = {};
   search context(std::move(limits));
   const execution_table table(p, moves);
-  const search::named own(context, "given");
+  const detail::named_source own(context, "given");
   rerun_incumbent best(table, std::move(given), keep, o, context);
   policy(best, context);
   const bool done = best.done();
   recompute_result<op_id> r = best.take_result();
-  r.stopped = done ? stop_reason::finished : context.reason();
-  r.stats = std::move(context.stats);
+  r.stopped = done ? stop_reason::finished : context.control().reason();
+  r.stats = std::move(context.control().stats);
   return r;
 }
 

@@ -73,7 +73,7 @@ MEMSCHED_FUNCTION solution staged_search::operator()(const schedule_graph& g, se
   const query q = context.asked();
   part_search part(g, context, {.active = active, .rows = rows, .window = window}, greedy{}(g, context).order, unit);
   part.run(q);
-  if (!part.closed(q) && !context.stopped()) context.give_up();
+  if (!part.closed(q) && !context.stopped()) context.control().give_up();
   return {part.order(), std::max(part.bound(), context.asked().target)};
 }
 
@@ -83,10 +83,10 @@ template <class Open, class First, class Second>
 void in_turns(const search& context, Open open, First first, Second second) {
   std::uint64_t by_first = 0, by_second = 0;
   for (bool more_of_first = true, more_of_second = true; (more_of_first || more_of_second) && open();) {
-    const std::uint64_t before = context.work();
+    const std::uint64_t before = context.control().work();
     if (more_of_first && (by_first <= by_second || !more_of_second))
-      more_of_first = first(), by_first += context.work() - before;
-    else more_of_second = second(), by_second += context.work() - before;
+      more_of_first = first(), by_first += context.control().work() - before;
+    else more_of_second = second(), by_second += context.control().work() - before;
   }
 }
 
@@ -96,7 +96,7 @@ MEMSCHED_FUNCTION solution apart_search::operator()(const schedule_graph& g, sea
   while (apart.round(q)) {
   }
   const bool closed = apart.peak() <= std::max(apart.bound(), q.target) || apart.bound() >= q.cutoff;
-  if (!closed && !context.stopped()) context.give_up();
+  if (!closed && !context.stopped()) context.control().give_up();
   return {apart.order(), std::max(apart.bound(), q.target)};
 }
 
@@ -110,11 +110,11 @@ MEMSCHED_FUNCTION std::vector<std::string_view> automatic_scheduler::stages() {
 }
 
 MEMSCHED_FUNCTION solution automatic_scheduler::operator()(const schedule_graph& g, search& context) const {
-  const query q = context.asked().from(context.good_enough());
+  const query q = context.asked().from(context.control().good_enough());
   std::vector<node_id> cheap;
   bool rows = false;
   {
-    const search::named name(context, "cheap orders");
+    const detail::named_source name(context, "cheap orders");
     cheap = best_heuristic{}(g, context).order;
     rows = context.keep_going() && in_step::are_most(in_step::edges(g).size(), g);
     context.report(peak_of(g, cheap), g.base);
@@ -125,7 +125,7 @@ MEMSCHED_FUNCTION solution automatic_scheduler::operator()(const schedule_graph&
   if (!whole.closed(q) && !context.stopped()) {
     detail::parts_search parts(g, context, {.rows = rows, .without = without}, whole.order());
     {
-      const search::named name(context, "divide");  // the same order, but one part behind the other
+      const detail::named_source name(context, "divide");  // the same order, but one part behind the other
       context.report(parts.peak(), 0);
     }
     const auto open = [&] { return std::min(whole.peak(), q.cutoff) > std::max(bound, q.target); };
@@ -144,7 +144,7 @@ MEMSCHED_FUNCTION solution automatic_scheduler::operator()(const schedule_graph&
       while (open() && give_round(parts)) {
       }
     }
-    if (open() && !context.stopped()) context.give_up();
+    if (open() && !context.stopped()) context.control().give_up();
   }
   return {whole.order(), std::max(bound, context.asked().target)};
 }

@@ -37,7 +37,7 @@ namespace memsched {
 inline namespace MEMSCHED_ABI {
 
 MEMSCHED_FUNCTION solution beam::operator()(const schedule_graph& g, search& context) const {
-  if (g.active > max_nodes) return context.give_up(), greedy{}(g, context);
+  if (g.active > max_nodes) return context.control().give_up(), greedy{}(g, context);
   detail::downset_moves moves(g, context, true, true);
   if (!moves.usable()) return context.keep_going(), greedy{}(g, context);
   struct state {

@@ -105,7 +105,7 @@ class best_first_search {
   /// Searches until it is decided or a limit is hit; another call goes on. An order that is found must be below `below`,
   /// which may have fallen since.
   best_first::finding run(bytes below = no_limit) {
-    context_.stats.nodes = std::max<std::uint64_t>(context_.stats.nodes, g_.active);
+    context_.control().stats.nodes = std::max<std::uint64_t>(context_.control().stats.nodes, g_.active);
     if (!moves_.usable()) return context_.keep_going(), done(floor_);
     if (below < static_cast<bytes>(ceiling_)) ceiling_ = static_cast<delta>(below);
     if (floor_ >= ceiling_) return done(ceiling_);
@@ -121,7 +121,7 @@ class best_first_search {
       if (closed_[c.at] || (c.by.parent != none && dropped_[c.by.parent])) continue;
       close(c.at, cost, c.by);
       const bool counted = context_.count_state() && context_.fits(bytes_held());
-      if (counted && (context_.stats.states & 0xfff) == 0) context_.report(no_limit, static_cast<bytes>(cost));
+      if (counted && (context_.control().stats.states & 0xfff) == 0) context_.report(no_limit, static_cast<bytes>(cost));
       if (counted && expand(c.at)) return done(cost);
       if (!context_.stopped()) continue;
       if (!left_) {
@@ -329,7 +329,7 @@ class best_first_search {
 
 MEMSCHED_FUNCTION best_first::finding best_first::between(const schedule_graph& g, search& context, bytes from,
                                                           bytes below) const {
-  if (g.active > max_nodes) return context.give_up(), finding{std::nullopt, from};
+  if (g.active > max_nodes) return context.control().give_up(), finding{std::nullopt, from};
   return detail::best_first_search(g, context, *this, from, below).run();
 }
 
@@ -340,15 +340,15 @@ MEMSCHED_FUNCTION best_first::finding best_first::between_from_both_ends(const s
   const auto decided = [&](const finding& f) { return f.order || f.bound >= below; };
   finding forward, backward;
   const auto search_forward = [&](search& c) {
-    const auto search_half = [&] { return c.with_states(half, [&] { return between(g, c, from, below); }); };
-    forward = c.with_work(c.work_left() / 2, search_half);
+    const auto search_half = [&] { return c.control().with_states(half, [&] { return between(g, c, from, below); }); };
+    forward = c.control().with_work(c.control().work_left() / 2, search_half);
     return decided(forward);
   };
   const auto search_backward = [&](search& c) {
-    backward = c.with_states(half, [&] { return between(mirror_image(g), c, from, below); });
+    backward = c.control().with_states(half, [&] { return between(mirror_image(g), c, from, below); });
   };
   if (half >= worth_a_thread) {
-    if (!context.beside(search_forward, search_backward)) backward = {};
+    if (!context.control().beside(search_forward, search_backward)) backward = {};
   } else if (!search_forward(context) && !context.stopped()) {
     search_backward(context);
   }

@@ -79,13 +79,13 @@ MEMSCHED_FUNCTION std::vector<node_id> bisect::improve(const schedule_graph& g, 
       if (found.bound >= peak) depth = 0;  // there is none
       return found.order ? solution{std::move(*found.order)} : as_given{}(h, context);
     };
-    take(context.aside([&] { return compress{}(g, context, search_below); }).order);
+    take(context.control().aside([&] { return compress{}(g, context, search_below); }).order);
     if (peak_of(g, best) < peak || depth == 0 || g.active < 16) return best;
   }
 
   bounds::cut_bound cut(g);
   for (const auto& [height, v] : bounds::by_height(g, best)) {
-    if (static_cast<bytes>(height) <= target || !context.count_cut_as_state(0, g.size())) break;
+    if (static_cast<bytes>(height) <= target || !context.control().count_cut_as_state(0, g.size())) break;
     const bytes lowest = cut.at(v, 0, [&] { return context.keep_going(); });
     if (context.stopped()) break;
     if (lowest < static_cast<bytes>(height)) {

@@ -79,7 +79,7 @@ class branch_and_bound_search {
   }
 
   solution run() {
-    context_.stats.nodes = std::max<std::uint64_t>(context_.stats.nodes, g_.active);
+    context_.control().stats.nodes = std::max<std::uint64_t>(context_.control().stats.nodes, g_.active);
     if (target_ >= cutoff_) return done(cutoff_);
     for (node_id v = 0; v < g_.active; ++v)
       if (walk_.ready(v)) ready_.push_back(v);
@@ -216,7 +216,7 @@ MEMSCHED_FUNCTION solution ready_list::operator()(const schedule_graph& g, searc
     for (node_id u : g.succs[v]) least = std::min(least, g.cost[u].impact);
     return std::tuple(c.impact, least, v);
   };
-  return {list_schedule(g, key, [&] { return !context.over(); })};
+  return {list_schedule(g, key, [&] { return !context.control().over(); })};
 }
 
 MEMSCHED_FUNCTION solution four_starts::operator()(const schedule_graph& g, search& context) const {
@@ -226,7 +226,7 @@ MEMSCHED_FUNCTION solution four_starts::operator()(const schedule_graph& g, sear
   std::optional<schedule_graph> image;
   for (const auto by : {ready_list::rule::impact, ready_list::rule::peak})
     for (bool mirrored : {false, true}) {
-      if (peak != no_limit && g.active > large && context.over()) return best;
+      if (peak != no_limit && g.active > large && context.control().over()) return best;
       if (mirrored && !image) image = mirror_image(g);
       solution s = ready_list{by}(mirrored ? *image : g, context);
       if (mirrored) s.order = reflected(g, std::move(s.order));
@@ -237,7 +237,7 @@ MEMSCHED_FUNCTION solution four_starts::operator()(const schedule_graph& g, sear
 
 MEMSCHED_FUNCTION solution branch_and_bound::improve(const schedule_graph& g, search& context, solution incumbent) const {
   if (cuts) {
-    const auto go_on = [&] { return context.count_cut(); };
+    const auto go_on = [&] { return context.control().count_cut(); };
     const bytes start = std::max({context.asked().target, incumbent.lower_bound, g.base});
     incumbent.lower_bound = bounds::best_cut_bound(g, incumbent.order, start, go_on).bound;
   }

@@ -250,11 +250,11 @@ class dp_search {
         context_(context),
         policy_(policy),
         nothing_(signature<Words>::nothing(words_for(g.active))),
-        moves_(g, nothing_, [&] { return !context.over(); }),
+        moves_(g, nothing_, [&] { return !context.control().over(); }),
         best_(std::move(incumbent)),
         best_peak_(peak_of(g, best_.order)) {
     cutoff_ = static_cast<delta>(std::min<bytes>(context.asked().cutoff, std::numeric_limits<delta>::max()));
-    run_ = context.stats.steps.empty() ? 0 : context.stats.steps.back().run + 1;
+    run_ = context.control().stats.steps.empty() ? 0 : context.control().stats.steps.back().run + 1;
   }
 
   solution run() {
@@ -280,8 +280,8 @@ class dp_search {
 
   /// Fills M_{i+1} from M_i. False once a limit is met.
   bool step(std::size_t i) {
-    context_.begin_step();
-    const double start = context_.seconds();
+    context_.control().begin_step();
+    const double start = context_.control().seconds();
     statistics::step s{.run = run_, .step = i};
     bool go_on = true;
     for (index_t at = 0; at < now_.size() && go_on; ++at) {
@@ -297,8 +297,8 @@ class dp_search {
     }
     go_on = go_on && memoize();
     s.states = next_.size();
-    s.seconds = context_.seconds() - start;
-    context_.stats.steps.push_back(s);
+    s.seconds = context_.control().seconds() - start;
+    context_.control().stats.steps.push_back(s);
     return go_on;
   }
 
@@ -417,7 +417,7 @@ MEMSCHED_FUNCTION solution dp::operator()(const schedule_graph& g, search& conte
   solution incumbent = best_heuristic{}(g, context);
   const bytes peak = peak_of(g, incumbent.order);
   incumbent.lower_bound = std::max(context.asked().target, g.base);
-  context.stats.nodes = std::max<std::uint64_t>(context.stats.nodes, g.active);
+  context.control().stats.nodes = std::max<std::uint64_t>(context.control().stats.nodes, g.active);
   const bytes closure = (g.active / 8) * g.size();
   if (peak <= incumbent.lower_bound || !context.keep_going() || !context.fits(closure)) return incumbent;
   return detail::run_dp(g, context, *this, std::move(incumbent));

@@ -61,7 +61,7 @@ MEMSCHED_FUNCTION solution exhaustive::operator()(const schedule_graph& g, searc
   levels[0][0] = {static_cast<delta>(g.base), none};
   for (std::size_t k = 0; k < g.active; ++k)
     for (const auto& [set, here] : levels[k]) {
-      ++context.stats.states;
+      ++context.control().stats.states;
       order_walk w(g);
       for (node_id v : in_order(g, set)) w.fire(v);
       for (node_id v = 0; v < g.active; ++v) {

@@ -54,8 +54,10 @@ MEMSCHED_FUNCTION forcing_stretch find_forcing_stretch(const schedule_graph& g, 
     if (!window || (a == 0 && b == line.size())) continue;
     const bytes asked = s.lower_bound + window->lift;
     const auto solve = [&] { return automatic(window->graph, context); };
-    const auto limited = [&] { return context.with_states(states, solve); };
-    const solution t = context.aside([&] { return context.ask({std::min(window->graph.base, asked), asked}, limited); });
+    const auto limited = [&] { return context.control().with_states(states, solve); };
+    const solution t = context.control().aside([&] {
+      return context.ask({std::min(window->graph.base, asked), asked}, limited);
+    });
     if (t.lower_bound < asked) continue;
     const auto operators = [&](std::size_t from, std::size_t to) {
       const auto nodes = line.nodes(from, to);

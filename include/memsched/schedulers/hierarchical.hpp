@@ -75,21 +75,22 @@ MEMSCHED_FUNCTION solution hierarchical::run(const schedule_graph& g, search& co
   const structure::hierarchical_graph h = hierarchize(g, level, max_cell);
   std::vector<index_t> group = h.group;
   detail::group_library library(h, *this, context);
-  const auto go_on = [&] { return context.count_cut(); };
+  const auto go_on = [&] { return context.control().count_cut(); };
   iteration round{.sequences = h.graph.active};
   for (delta cutoff = detail::unlimited;;) {
-    const std::uint64_t states = context.stats.states;
+    const std::uint64_t states = context.control().stats.states;
     detail::level_search search_level(h.graph, group, &library, *this, context);
-    context.stats.nodes = std::max<std::uint64_t>(context.stats.nodes, search_level.units());
+    context.control().stats.nodes = std::max<std::uint64_t>(context.control().stats.nodes, search_level.units());
     std::optional<std::vector<node_id>> found;
     if (search_level.units() <= max_units)
-      found = context.with_states(round_states, [&] { return search_level.run(static_cast<delta>(s.lower_bound), cutoff); });
+      found = context.control().with_states(round_states,
+                                            [&] { return search_level.run(static_cast<delta>(s.lower_bound), cutoff); });
     const std::vector<node_id> order = found               ? *found
                                        : context.stopped() ? greedy{}(h.graph, context).order
                                                            : beam{}(h.graph, context).order;
     round.peak = peak_of(h.graph, order);
     if (!found && static_cast<delta>(round.peak) > cutoff) break;
-    round.states = context.stats.states - states;
+    round.states = context.control().stats.states - states;
     if (round.peak < best) {
       best = round.peak;
       s.order.clear();

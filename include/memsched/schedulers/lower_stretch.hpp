@@ -52,7 +52,7 @@ inline std::optional<std::vector<node_id>> lower_stretch(const schedule_graph& g
       return found.order ? solution{std::move(*found.order)} : as_given{}(h, c);
     };
     solution s{std::move(order)};
-    take_if_better(part, context.aside([&] { return compress{}(part, context, below_peak); }).order, s);
+    take_if_better(part, context.control().aside([&] { return compress{}(part, context, below_peak); }).order, s);
     return std::move(s.order);
   };
   return change_stretch(g, line, first, last, context, local, lower);

@@ -57,7 +57,7 @@ class release_search {
       : g_(g),
         context_(context),
         steps_(context),
-        ancestors_(structure::active_ancestors(g, [&] { return !context.over(); })),
+        ancestors_(structure::active_ancestors(g, [&] { return !context.control().over(); })),
         light_(g.active),
         room_(g.active),
         waits_(g.size() - g.active),

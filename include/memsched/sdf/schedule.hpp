@@ -97,8 +97,8 @@ class front_door {
     r_.separate = judged->separate;
     r_.separate_bound = std::max(r_.separate_bound, separate_bound(g_, rule_));
     r_.lower_bound = std::max(r_.lower_bound, shared_bound(g_, rule_));
-    r_.stopped = context_.reason();
-    r_.stats = context_.stats;
+    r_.stopped = context_.control().reason();
+    r_.stats = context_.control().stats;
     if (r_.lower_bound > r_.peak)
       return failed({error_code::bad_policy,
                      "the scheduler " + std::string(name_) + " claims that no schedule has a peak below " +

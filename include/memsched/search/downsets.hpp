@@ -157,7 +157,7 @@ class downset_moves {
       : g_(g),
         context_(context),
         steps_(context),
-        ancestors_(active_ancestors(g, [&] { return !context.over(); })),
+        ancestors_(active_ancestors(g, [&] { return !context.control().over(); })),
         commits_(commits),
         all_(words_for(g.active)),
         here_(words_for(g.active)),

@@ -18,7 +18,7 @@ class step_counter {
   void count(std::size_t steps) {
     constexpr std::size_t unit = 4096;
     steps_ += steps;
-    if (steps_ >= unit) context_.spend(std::exchange(steps_, steps_ % unit) / unit);
+    if (steps_ >= unit) context_.control().spend(std::exchange(steps_, steps_ % unit) / unit);
   }
 
  private:

@@ -126,15 +126,16 @@ inline complaint ask_scheduler(const subject& x, random& r, std::string& asked) 
     o.threads = pick(asked, "threads", 2 + r.below(2));
     search several(o);
     const solution t = answer_of(several);
-    if (t.order != s.order || t.lower_bound != s.lower_bound || several.stats.states != context.stats.states)
-      return "another answer than with one thread: states " + number(several.stats.states) + " and " +
-             number(context.stats.states) + ", bounds " + number(t.lower_bound) + " and " + number(s.lower_bound);
+    if (t.order != s.order || t.lower_bound != s.lower_bound ||
+        several.control().stats.states != context.control().stats.states)
+      return "another answer than with one thread: states " + number(several.control().stats.states) + " and " +
+             number(context.control().stats.states) + ", bounds " + number(t.lower_bound) + " and " + number(s.lower_bound);
   }
   if (!is_order(x.g, s.order)) return "no order";
   const bytes peak = peak_of(x.g, s.order);
   if (peak < x.optimum) return compared("peak", peak, x.optimum);
   if (s.lower_bound > std::max(x.optimum, floor)) return compared("bound", s.lower_bound, x.optimum);
-  if (exact && context.reason() == stop_reason::finished && !with_ceiling && peak > std::max(x.optimum, floor))
+  if (exact && context.control().reason() == stop_reason::finished && !with_ceiling && peak > std::max(x.optimum, floor))
     return compared("it is done with", peak, x.optimum);
   return std::nullopt;
 }
@@ -150,7 +151,7 @@ inline complaint ask_between(const subject& x, random& r, std::string& asked) {
   asked += " from=" + number(from) + " below=" + number(below) + " states=" + number(states) + (both ? " both ends" : "");
   search c(x.o);
   const auto f = both ? policy.between_from_both_ends(x.g, c, from, below, states)
-                      : c.with_states(states, [&] { return policy.between(x.g, c, from, below); });
+                      : c.control().with_states(states, [&] { return policy.between(x.g, c, from, below); });
   if (f.bound > std::max(from, x.optimum)) return compared("bound", f.bound, x.optimum);
   if (f.bound > below && f.bound > from) return compared("bound beyond what was asked", f.bound, x.optimum);
   if (f.order) {
@@ -248,7 +249,7 @@ inline complaint ask_releases(const subject& x, random& r, std::string& asked) {
   memsched::detail::release_search search(g, c, light, from, limit);
   std::optional<best_first::finding> found;
   while (!found || (!found->order && found->bound < limit))
-    found = c.with_states(1 + r.below(50), [&] { return search.run(limit); });
+    found = c.control().with_states(1 + r.below(50), [&] { return search.run(limit); });
   if (found->bound > std::max(from, *optimum)) return compared("bound", found->bound, *optimum);
   if (found->order && !is_order(g, *found->order)) return "no order";
   if (light == -most && !any_credits && below && found->bound < std::min(*below, limit))

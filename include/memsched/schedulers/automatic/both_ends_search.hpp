@@ -30,9 +30,10 @@ class both_ends_search {
   best_first::finding run(bytes below) {
     if (!forward_.search) return run_backward(below);
     if (forward_.work == 0 || !has_backward(below)) return run(forward_, below);
-    const std::uint64_t left = context_.work_left(), ahead = forward_.work - std::min(forward_.work, backward_.work);
+    const std::uint64_t left = context_.control().work_left(),
+                        ahead = forward_.work - std::min(forward_.work, backward_.work);
     if (left > ahead) {
-      best_first::finding f = context_.with_work((left - ahead) / 2, [&] { return run(forward_, below); });
+      best_first::finding f = context_.control().with_work((left - ahead) / 2, [&] { return run(forward_, below); });
       if (f.order || f.bound >= below || context_.stopped()) return f;
     }
     best_first::finding b = run_backward(below);
@@ -60,9 +61,9 @@ class both_ends_search {
     return backward_.search.has_value();
   }
   best_first::finding run(end& e, bytes below) {
-    const std::uint64_t before = context_.work();
+    const std::uint64_t before = context_.control().work();
     best_first::finding f = e.search->run(below);
-    e.work += context_.work() - before;
+    e.work += context_.control().work() - before;
     e.bound = f.bound;
     return f;
   }

@@ -33,21 +33,21 @@ inline constexpr std::uint64_t visits_of_a_unit = 512;
 
 /// One minimum cut for each node, the highest of the incumbent first.
 inline bool part_search::cut_nodes() {
-  const auto over = [&] { return context_.over(); };
-  crew* const team = g_.active >= 1000 ? context_.team() : nullptr;  // smaller graphs do not pay for a thread
-  const auto go_on = [&] { return context_.count_cut(); };
+  const auto over = [&] { return context_.control().over(); };
+  crew* const team = g_.active >= 1000 ? context_.control().team() : nullptr;  // smaller graphs do not pay for a thread
+  const auto go_on = [&] { return context_.control().count_cut(); };
   const auto best = best_cut_bound(g_, order_, from(), go_on, slice_ * visits_of_a_unit, {team, over});
   if (best.v != none) raise(best.bound);
-  context_.spend(best.work / visits_of_a_unit);
+  context_.control().spend(best.work / visits_of_a_unit);
   return context_.stopped() || best.gave_up;
 }
 
 /// Minimum cuts for the first and the last members of layers. The incumbent says which layers are asked.
 inline bool part_search::cut_layers() {
-  const auto go_on = [&] { return context_.count_cut(); };
+  const auto go_on = [&] { return context_.control().count_cut(); };
   const auto best = best_layer_bound(g_, order_, from(), go_on, slice_ * visits_of_a_unit);
   if (!best.members.empty()) raise(best.bound);
-  context_.spend(best.work / visits_of_a_unit);
+  context_.control().spend(best.work / visits_of_a_unit);
   return facts_.rows || context_.stopped() || best.gave_up;
 }
 
@@ -62,7 +62,7 @@ inline bool part_search::cut_near_peak() {
 /// Returns false where a limit ended it.
 inline bool part_search::cut_highest() {
   const live_index live(*line_);
-  std::vector<windowed_cut> cuts(threads_of(context_.team()), windowed_cut(*line_, live, bone()));
+  std::vector<windowed_cut> cuts(threads_of(context_.control().team()), windowed_cut(*line_, live, bone()));
   if (!cut_positions(line_->heights(), cuts)) return false;
   std::vector<index_t> high;
   for (index_t i = 0; i < line_->size(); ++i)
@@ -78,7 +78,7 @@ inline bool part_search::cut_highest() {
 /// is over; in groups, so that threads may share them. Returns false where a limit ended it.
 inline bool part_search::cut_positions(const std::vector<index_t>& positions, std::vector<windowed_cut>& cuts) {
   constexpr std::size_t group = 32;
-  const auto over = [&] { return context_.over(); };
+  const auto over = [&] { return context_.control().over(); };
   const std::size_t patience = std::size_t{128} << cut_effort_;
   bool more = true;
   std::size_t in_vain = 0;
@@ -91,13 +91,13 @@ inline bool part_search::cut_positions(const std::vector<index_t>& positions, st
     };
     const auto use = [&](std::size_t k, auto&& asked) {
       more = static_cast<bytes>(line_->height(positions[first + k])) > from();
-      if (!more || done() || !context_.count_cut()) return false;
+      if (!more || done() || !context_.control().count_cut()) return false;
       const auto [b, visited] = asked();
       in_vain = b > bound_ ? 0 : in_vain + 1;
       raise(b);
-      return context_.spend(1 + visited / visits_of_a_unit);
+      return context_.control().spend(1 + visited / visits_of_a_unit);
     };
-    if (!ask_ahead({cuts.size() > 1 ? context_.team() : nullptr, over}, end - first, ask, use)) break;
+    if (!ask_ahead({cuts.size() > 1 ? context_.control().team() : nullptr, over}, end - first, ask, use)) break;
   }
   return !context_.stopped();
 }
@@ -132,7 +132,7 @@ inline bool part_search::close_windows() {
         return one.bound > bound_ || one.whole;
       };
       const auto wide = [&](search& c) { next = bound_by_window(live, reaches[i + 1], c); };
-      const bool two = i + 1 < reaches.size() ? context_.beside(narrow, wide) : (narrow(context_), false);
+      const bool two = i + 1 < reaches.size() ? context_.control().beside(narrow, wide) : (narrow(context_), false);
       if (!two) next = {};
       raise(std::max(one.bound, next.bound));
       if (one.whole || next.whole) break;
@@ -149,7 +149,7 @@ inline part_search::window_bound part_search::bound_by_window(const live_index& 
     if (b > known.bound) known.bound = peak_grid(g_.base, grid_).up(b);
   };
   const auto open = [&] { return std::max(known.bound, start) < peak && !c.stopped(); };
-  const auto go_on = [&] { return c.count_cut_as_state(0, 2 * reach); };
+  const auto go_on = [&] { return c.control().count_cut_as_state(0, 2 * reach); };
   const auto [a, b] = windowed_cut(*line_, live, *bone_).best_ends(line_->highest(), reach, go_on, raise);
   if (!open()) return known;
   const auto window = close_window(*line_, live, *bone_, a, b);
@@ -164,7 +164,8 @@ inline part_search::window_bound part_search::bound_by_window(const live_index& 
       inner.run(q);
       return solution{inner.order(), inner.bound()};
     };
-    const solution s = c.aside([&] { return c.with_work(work, [&] { return compress{}(window->graph, c, solve); }); });
+    const solution s =
+        c.control().aside([&] { return c.control().with_work(work, [&] { return compress{}(window->graph, c, solve); }); });
     raise(std::min(window->lowered(s.lower_bound), goal));
     more = known.bound >= goal && known.bound > before;
   }
@@ -174,8 +175,8 @@ inline part_search::window_bound part_search::bound_by_window(const live_index& 
 /// The first peak from `least` on that the sizes allow.
 inline bytes part_search::next_possible(bytes least) {
   if (!possible_) {
-    possible_peaks all(g_, [&] { return !context_.over(); });
-    if (context_.over()) return least;
+    possible_peaks all(g_, [&] { return !context_.control().over(); });
+    if (context_.control().over()) return least;
     possible_ = std::move(all);
   }
   return possible_->next(least);
@@ -203,9 +204,9 @@ inline bool part_search::search_releases() {
   while (!done()) {
     // The first search begins below the known bound, so that its own shows how far it has got.
     if (!r.search) r.search.emplace(h, context_, r.most_light, r.most_light == r.all_light ? 0 : from(), below());
-    const std::uint64_t before = context_.work();
+    const std::uint64_t before = context_.control().work();
     const auto found = r.search->run(below());
-    const std::uint64_t work = context_.work() - before;
+    const std::uint64_t work = context_.control().work() - before;
     if (found.bound > r.search->from()) raise(found.bound);
     if (!found.order) {
       r.work += work;
@@ -231,7 +232,7 @@ inline bool part_search::search_releases() {
 inline bool part_search::probe() {
   constexpr unsigned least_patience = 8, most_patience = 1U << 24;
   if (!narrowed_) narrowed_.emplace(g_, from(), narrowing(g_, context_));
-  const auto go_on = [&] { return context_.count_cut_as_state(narrowed_->bytes_held(), weight_ / 8); };
+  const auto go_on = [&] { return context_.control().count_cut_as_state(narrowed_->bytes_held(), weight_ / 8); };
   for (bytes asked = 0; !done();) {
     const bytes before = narrowed_->bound();
     const bool settled = narrowed_->run(below(), patience_, go_on);
@@ -259,7 +260,7 @@ inline bool part_search::search_below() {
 /// Looks for an order with a peak of at most `asked`, on a graph narrowed for that. Returns whether that was decided.
 inline bool part_search::decide(bytes asked, std::uint64_t states) {
   const narrowing& narrow = narrowed_->known_up_to(asked);
-  auto found = context_.aside(
+  auto found = context_.control().aside(
       [&] { return best_first{}.between_from_both_ends(narrow.graph(), context_, asked, asked + 1, states); });
   if (found.order) {
     take(narrow.expand(std::move(*found.order)));

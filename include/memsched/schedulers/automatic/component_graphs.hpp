@@ -62,8 +62,8 @@ inline schedule_graph with_row(const schedule_graph& g, std::span<const node_cos
 inline delta lowest_level_of(const schedule_graph& g, search& context) {
   bounds::lowest_set lowest(g);
   for (node_id v = 0; v < g.size(); ++v) lowest.add(v);
-  const delta level = lowest.solve(g.preds, [&] { return !context.over(); });
-  context.spend(lowest.work() / visits_of_a_unit);
+  const delta level = lowest.solve(g.preds, [&] { return !context.control().over(); });
+  context.control().spend(lowest.work() / visits_of_a_unit);
   return level;
 }
 

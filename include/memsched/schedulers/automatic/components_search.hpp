@@ -166,7 +166,7 @@ inline components_search::components_search(const schedule_graph& g, search& con
     const std::vector<node_id> first = order_within(g, members_[k.copies.front()], orders_[k.copies.front()]);
     for (index_t c : k.copies) alike[c] = expand(c, first);
   }
-  const search::named name(context_, "components");
+  const detail::named_source name(context_, "components");
   context_.report(best_.peak, bound_);
   take(std::move(alike));
 }
@@ -225,7 +225,7 @@ inline void components_search::raise(delta bound) {
 }
 
 inline bool components_search::round(const query& q) {
-  const search::named name(context_, "components");
+  const detail::named_source name(context_, "components");
   if (closed(q) || !context_.keep_going() || static_cast<delta>(best_.peak) == base()) return false;
   cut_at_hills();
   kind& highest = kinds_[kind_of_[best_.highest]];
@@ -251,15 +251,15 @@ inline void components_search::cut_at_hills() {
   const std::vector<node_id> layer = structure::tops(best_, hills_);
   if (layer.empty()) return;
   bounds::layer_bound cuts(g_);
-  const auto go_on = [&] { return context_.count_cut(); };
+  const auto go_on = [&] { return context_.control().count_cut(); };
   const bytes bound = cuts.of(layer, best_.falls, bound_, go_on);
-  context_.spend(cuts.work() / visits_of_a_unit);
+  context_.control().spend(cuts.work() / visits_of_a_unit);
   raise(static_cast<delta>(bound));
 }
 
 inline bool components_search::give_round(inquiry& i, const query& q) {
   if (i.ended) return false;
-  const bool more = context_.aside([&] { return context_.ask(q, [&] { return i.parts.round(q); }); });
+  const bool more = context_.control().aside([&] { return context_.ask(q, [&] { return i.parts.round(q); }); });
   i.ended = !more && !context_.stopped();
   return true;
 }
@@ -267,9 +267,9 @@ inline bool components_search::give_round(inquiry& i, const query& q) {
 /// Works on one component of a kind as if the others stood at their starts.
 inline bool components_search::work_alone(kind& k) {
   if (!k.alone) {
-    const search::named name(context_, "cheap orders");
+    const detail::named_source name(context_, "cheap orders");
     const index_t c = k.copies.front();
-    auto cheap = context_.aside([&] { return best_heuristic{}(k.graph, context_); });
+    auto cheap = context_.control().aside([&] { return best_heuristic{}(k.graph, context_); });
     take_if_better(k.graph, order_within(g_, members_[c], orders_[c]), cheap);
     k.alone = std::make_unique<inquiry>(k.graph, context_, facts_, cheap.order);
   }

@@ -32,11 +32,11 @@ inline bool part_search::search_exactly() {
   if (g_.active > policy.max_nodes) return false;
   if (!exact_) exact_.emplace(g_, context_, policy, from(), below());
   const bytes least = exact_->from();
-  const auto before = std::pair(context_.work(), bound_);
+  const auto before = std::pair(context_.control().work(), bound_);
   auto found = exact_->run(below());
   if (found.bound > least) raise(found.bound);
   if (found.order) take(std::move(*found.order));
-  const std::uint64_t work = context_.work() - before.first;
+  const std::uint64_t work = context_.control().work() - before.first;
   exact_in_vain_ = bound_ > before.second ? 0 : exact_in_vain_ + work;
   const double expected = exact_growth_.expected(static_cast<double>(work), found.bound, below());
   again_ = expected < expected_soon;
@@ -191,9 +191,9 @@ inline void part_search::lower_blocks(const std::vector<index_t>& ends) {
   constexpr std::uint64_t most_states = std::uint64_t{1} << 16;  // far more than a block takes
   const auto start_of = [&](std::size_t i) -> std::size_t { return i == 0 ? 0 : ends[i - 1]; };
   const auto height_of = [&](std::size_t i) { return line_->highest_in(start_of(i), ends[i]); };
-  crew* const team = context_.team();
+  crew* const team = context_.control().team();
   local_.resize(std::max(local_.size(), threads_of(team)), std::vector<node_id>(g_.size(), none));
-  const auto over = [&] { return context_.over(); };
+  const auto over = [&] { return context_.control().over(); };
   struct lowered {
     std::optional<std::vector<node_id>> order{};
     std::optional<search> context{};
@@ -208,9 +208,9 @@ inline void part_search::lower_blocks(const std::vector<index_t>& ends) {
     std::size_t begin = 0;
     const auto ask = [&](std::size_t k, std::size_t member) {
       const std::size_t first = start_of(high[begin + k].second), last = ends[high[begin + k].second];
-      search c = context_.branch(context_.opts().stop);
-      const std::uint64_t states = c.states_left(), work = c.work_left();
-      auto order = c.with_states(most_states, [&] {
+      search c = context_.control().branch(context_.opts().stop);
+      const std::uint64_t states = c.control().states_left(), work = c.control().work_left();
+      auto order = c.control().with_states(most_states, [&] {
         auto found = lower_stretch(g_, *line_, first, last, goal, 400, c, local_[member]);
         return found ? found : bisected(g_, *line_, first, last, goal, c, local_[member]);
       });
@@ -221,13 +221,15 @@ inline void part_search::lower_blocks(const std::vector<index_t>& ends) {
       lowered found = asked();
       // Done by another thread under limits that are met by now: done anew under those that are left.
       if (!found.context ||
-          (found.states != context_.states_left() && found.context->stats.states >= context_.states_left()) ||
-          (found.work != context_.work_left() && found.context->work() >= context_.work_left()))
+          (found.states != context_.control().states_left() &&
+           found.context->control().stats.states >= context_.control().states_left()) ||
+          (found.work != context_.control().work_left() &&
+           found.context->control().work() >= context_.control().work_left()))
         found = ask(k, 0);
       const std::size_t i = high[begin + k].second;
       if (found.order) line_->replace(line_->legal_from(start_of(i)), *found.order);
-      context_.absorb(*found.context);
-      if (found.context->reason() == stop_reason::memory_limit) context_.out_of_memory();
+      context_.control().absorb(found.context->control());
+      if (found.context->control().reason() == stop_reason::memory_limit) context_.control().out_of_memory();
       return static_cast<bytes>(height_of(i)) <= goal;
     };
     if (high.empty()) return;

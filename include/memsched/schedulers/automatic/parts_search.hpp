@@ -30,7 +30,7 @@ class parts_search {
   parts_search(const schedule_graph& g, search& context, const facts& f, const std::vector<node_id>& order)
       : g_(g), context_(context), facts_(f), division_(g, order), parts_(division_.size()) {
     for (std::size_t i = 0; i < parts_.size(); ++i) open_.emplace(division_.peak(i), parts_.size() - i);
-    context.stats.parts += parts_.size();
+    context.control().stats.parts += parts_.size();
   }
 
   /// Gives a round to the highest part. Returns false where the query is answered, or no part has anything left to try, or a
@@ -77,7 +77,7 @@ class parts_search {
     open_.pop();
     part_search& s = *parts_[i]->search;
     const query within{std::max(bound_, q.target), std::min(peak, q.cutoff)};
-    const bool more = context_.with_rest(this->peak(), [&] {
+    const bool more = context_.control().with_rest(this->peak(), [&] {
       if (fresh) report_start(s);
       return s.round(within);
     });
@@ -91,10 +91,10 @@ class parts_search {
     auto opened = std::make_unique<part>();
     part& p = *opened;
     const schedule_graph plain = division_.graph(i);
-    context_.spend(plain.size() / 64);
+    context_.control().spend(plain.size() / 64);
     p.form = compressed(plain, context_, {.max_closure = most_closed});
-    if (context_.over()) return false;
-    const search::named name(context_, "cheap orders");
+    if (context_.control().over()) return false;
+    const detail::named_source name(context_, "cheap orders");
     solution start = best_heuristic{}(p.form.graph, context_);
     take_if_better(p.form.graph, p.form.project(division_.local_order(i)), start);
     p.search.emplace(p.form.graph, context_, facts_, std::move(start.order));
@@ -103,7 +103,7 @@ class parts_search {
   }
 
   void report_start(const part_search& s) {
-    const search::named name(context_, "cheap orders");
+    const detail::named_source name(context_, "cheap orders");
     context_.report(s.peak(), 0);
   }
 
@@ -133,7 +133,7 @@ inline bool part_search::run_rows_in_step() {
     rows_ = std::make_shared<rows_in_step>(std::move(in_order), context_);
   }
   parts_search& parts = rows_->parts;
-  context_.aside([&] { return parts.run({from(), below()}), 0; });
+  context_.control().aside([&] { return parts.run({from(), below()}), 0; });
   if (parts.peak() < peak_) take(parts.order());
   return context_.stopped();
 }
@@ -154,7 +154,7 @@ struct part_search::closed_search {
 inline bool part_search::work_on_closed() {
   if (!closed_) {
     compressed_graph form = compressed(g_, context_);
-    if (context_.over()) return true;
+    if (context_.control().over()) return true;
     const facts f{.rows = facts_.rows, .without = facts_.without, .window = true};
     closed_ = std::make_shared<closed_search>(std::move(form), context_, f, order_, unit_);
   } else {

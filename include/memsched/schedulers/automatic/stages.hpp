@@ -93,9 +93,9 @@ inline bool part_search::give_turn(const stage& s, turn& t) {
   const double first = s.share * static_cast<double>(unit_) + s.each_node * static_cast<double>(g_.active);
   slice_ = static_cast<std::uint64_t>(std::max(1.0, first)) << std::min(t.taken++, 40U);
   const auto before = std::pair(peak_, bound_);
-  const search::named name(context_, s.name);
+  const detail::named_source name(context_, s.name);
   again_ = false;
-  const bool more = context_.with_work(slice_, [&] { return (this->*s.run)(); });
+  const bool more = context_.control().with_work(slice_, [&] { return (this->*s.run)(); });
   t.ended = !more && !context_.stopped();
   t.in_vain = before == std::pair(peak_, bound_) ? t.in_vain + 1 : 0;
   t.rests = s.does == stage::lowers && t.in_vain >= 2 && t.in_vain % 2 == 0;

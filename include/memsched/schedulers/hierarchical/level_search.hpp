@@ -350,7 +350,7 @@ class level_search {
 inline void group_library::solve(answer& a, delta room) {
   if (room <= a.refused || context_.stopped()) return;
   if (a.target < 0) {
-    const auto go_on = [&] { return policy_.bounds && context_.count_cut(); };
+    const auto go_on = [&] { return policy_.bounds && context_.control().count_cut(); };
     a.target = static_cast<delta>(best_cut_bound(a.part, a.simple_order, 0, go_on).bound);
   }
   a.best = a.simple;
@@ -361,7 +361,7 @@ inline void group_library::solve(answer& a, delta room) {
   }
   const std::vector<index_t> no_groups(a.part.active, none);
   level_search inside(a.part, no_groups, nullptr, policy_, context_);
-  const auto found = context_.with_states(policy_.group_states, [&] { return inside.run(a.target, room); });
+  const auto found = context_.control().with_states(policy_.group_states, [&] { return inside.run(a.target, room); });
   if (context_.stopped()) return;
   a.solved = found || !inside.exhausted();
   if (!a.solved) {
