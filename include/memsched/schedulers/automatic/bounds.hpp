@@ -212,7 +212,7 @@ inline bool part_search::search_releases() {
       r.work += work;
       again_ = r.growth.expected(static_cast<double>(work), found.bound, below()) < expected_soon;
       const bool behind = r.work > enough && found.bound + below() < 2 * from();
-      const bool more = context_.stopped() && !behind && r.search->bytes_held() <= context_.opts().memory_limit / 4;
+      const bool more = context_.stopped() && !behind && has_room(r.search->bytes_held());
       if (!more) r.search.reset();
       return more;
     }

@@ -40,8 +40,7 @@ inline bool part_search::search_exactly() {
   exact_in_vain_ = bound_ > before.second ? 0 : exact_in_vain_ + work;
   const double expected = exact_growth_.expected(static_cast<double>(work), found.bound, below());
   again_ = expected < expected_soon;
-  // The next turn is twice as long as this one: it must not end the whole search for want of memory.
-  if (exact_->bytes_held() > context_.opts().memory_limit / 4) {
+  if (!has_room(exact_->bytes_held())) {
     exact_.reset();
     return false;
   }
