@@ -54,6 +54,7 @@ struct apart_search {
 #if MEMSCHED_DEFINED_HERE
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include <memsched/passes/in_step.hpp>
@@ -103,9 +104,9 @@ MEMSCHED_FUNCTION solution apart_search::operator()(const schedule_graph& g, sea
 }  // namespace detail
 
 MEMSCHED_FUNCTION std::vector<std::string_view> automatic_scheduler::stages() {
-  std::vector<std::string_view> names;
-  for (const detail::stage& s : detail::part_search::stages) names.push_back(s.name);
-  names.push_back("components");
+  std::vector<std::string_view> names{"components"};
+  std::transform(detail::part_search::stages.begin(), detail::part_search::stages.end(), std::back_inserter(names),
+                 [](const detail::stage& s) { return s.name; });
   return names;
 }
 
