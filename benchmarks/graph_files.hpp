@@ -22,12 +22,14 @@ inline std::filesystem::path folder(const char* variable, const char* otherwise)
   return named != nullptr ? named : otherwise;
 }
 
-/// The graphs that are published as JSON in the HyperDAG database, by their names; none where the folder is not there.
-inline std::vector<std::filesystem::path> hyperdag() {
+/// The folder of graphs of the HyperDAG database.
+inline std::filesystem::path hyperdag() { return folder("MEMSCHED_HYPERDAG", "../shared/graphs/hyperdag"); }
+
+/// The files of graphs as JSON in a folder, by their names; none where it is not there.
+inline std::vector<std::filesystem::path> files_of(const std::filesystem::path& folder) {
   std::vector<std::filesystem::path> found;
-  const auto place = folder("MEMSCHED_HYPERDAG", "../shared/graphs/hyperdag");
-  if (!std::filesystem::is_directory(place)) return found;
-  for (const auto& entry : std::filesystem::directory_iterator(place))
+  if (!std::filesystem::is_directory(folder)) return found;
+  for (const auto& entry : std::filesystem::directory_iterator(folder))
     if (entry.path().extension() == ".json") found.push_back(entry.path());
   std::sort(found.begin(), found.end());
   return found;

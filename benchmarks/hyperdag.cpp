@@ -10,9 +10,10 @@
 
 int main(int count, char** arguments) {
   std::vector<std::filesystem::path> files(arguments + 1, arguments + count);
-  if (files.empty()) files = graph_files::hyperdag();
+  const auto folder = graph_files::hyperdag();
+  if (files.empty()) files = graph_files::files_of(folder);
   if (files.empty()) {
-    std::printf("hyperdag: no graphs; MEMSCHED_HYPERDAG names a folder of them\n");
+    std::printf("hyperdag: %s has no graphs; MEMSCHED_HYPERDAG names another folder\n", folder.c_str());
     return 0;
   }
   comparison::print_head();

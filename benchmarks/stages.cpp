@@ -65,7 +65,7 @@ std::vector<family_of_graphs> all_families() {
   for (const row_graph& r : row_graphs()) rows.graphs.push_back({r.name, problem_of(r)});
   all.push_back(std::move(rows));
   family_of_graphs hyperdag{"hyperdag", {}};
-  for (const auto& file : graph_files::hyperdag())
+  for (const auto& file : graph_files::files_of(graph_files::hyperdag()))
     hyperdag.graphs.push_back({file.stem().string(), graph_files::read(file).value()});
   if (!hyperdag.graphs.empty()) all.push_back(std::move(hyperdag));
   return all;

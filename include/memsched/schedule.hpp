@@ -76,7 +76,7 @@ MEMSCHED_FUNCTION schedule_result<op_id> run_policy(const problem& p, inner_sche
 template <scheduler S>
 schedule_result<op_id> schedule_problem(const problem& p, const S& policy, const options& o) {
   const auto checked_policy = [&policy](const schedule_graph& g, search& context) { return checked(policy, g, context); };
-  return run_policy(p, checked_policy, base::type_name<S>(), detail::baseline<S>, o);
+  return run_policy(p, checked_policy, base::type_name<S>(), baseline<S>, o);
 }
 
 }  // namespace detail
@@ -139,6 +139,8 @@ inline std::optional<bytes> workspace_of(const schedule_facts& inner, bytes in, 
 
 #if MEMSCHED_DEFINED_HERE
 
+#include <chrono>
+
 #include <memsched/bounds/cut_bound.hpp>
 #include <memsched/graph/list_schedule.hpp>
 
@@ -160,20 +162,20 @@ inline policy_run run_once(const schedule_graph& g, inner_scheduler policy, byte
                            const options& o) {
   search context(o);
   const auto known = [&](std::string_view source, bytes peak, bytes lower_bound) {
-    const detail::named_source by(context, source);
+    const named_source by(context, source);
     context.report(peak, lower_bound);
   };
   known("footprint", no_limit, bound);
   known("given", given_peak, 0);
   if (context.control().answered()) return {{{}, bound}, {}, stop_reason::finished, true};
   solution s = policy(g, context);
-  return {std::move(s), std::move(context.control().stats), context.control().reason(), context.control().answered(),
-          context.control().known()};
+  search_control& c = context.control();
+  return {std::move(s), std::move(c.stats), c.reason(), c.answered(), c.known()};
 }
 
 MEMSCHED_FUNCTION schedule_result<op_id> run_policy(const problem& p, inner_scheduler policy, std::string_view name,
                                                     bool keep_order, const options& o) {
-  const auto start = detail::search_control::clock::now();
+  const auto start = std::chrono::steady_clock::now();
   const memory_model model = o.model();
   const schedule_graph g = make_schedule_graph(p, model);
   std::vector<op_id> given = given_order(g);
@@ -185,7 +187,7 @@ MEMSCHED_FUNCTION schedule_result<op_id> run_policy(const problem& p, inner_sche
   r.given_peak = given_cost.peak;
   options limits = o;
   if (keep_order) limits.budget = no_limit, limits.gap = 0;  // the caller wants its order
-  if (limits.time_limit != limits.time_limit.max()) limits.time_limit -= detail::search_control::clock::now() - start;
+  if (limits.time_limit != limits.time_limit.max()) limits.time_limit -= std::chrono::steady_clock::now() - start;
   for (;;) {
     policy_run run = run_once(g, policy, given_cost.peak, bound, limits);
     solution& s = run.answer;

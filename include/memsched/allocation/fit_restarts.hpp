@@ -62,15 +62,16 @@ class fit_restarts {
 
   /// Looks at about `nodes`. `best`: offsets of a plan of any height, in units; empty where there is none.
   fit_answer run(std::uint64_t nodes, std::span<const units> best, search& context) {
-    const std::uint64_t until = context.control().stats.states + std::min(nodes, no_limit - context.control().stats.states);
-    while (context.control().stats.states < until) {
+    const std::uint64_t& states = context.control().stats.states;  // so far
+    const std::uint64_t until = states + std::min(nodes, no_limit - states);
+    while (states < until) {
       std::uint64_t limit = 0;
       const valley_choice choice = next_round(best, limit);
-      const std::uint64_t before = context.control().stats.states;
+      const std::uint64_t before = states;
       const fit_answer answer = search_.run(rank_, choice, limit, context);
-      (patient_ ? patient_nodes_ : hasty_nodes_) += context.control().stats.states - before;
+      (patient_ ? patient_nodes_ : hasty_nodes_) += states - before;
       if (answer != fit_answer::stopped) return answer;
-      if (context.stopped() || search_.too_deep() || context.control().stats.states == before) break;
+      if (context.stopped() || search_.too_deep() || states == before) break;
     }
     return fit_answer::stopped;
   }

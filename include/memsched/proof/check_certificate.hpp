@@ -220,7 +220,7 @@ class certificate_checker {
   }
   bool undecided(node_id u) const { return !before_[u] && !after_[u]; }
   /// Whether all other readers can have run before v.
-  bool possible(node_id v, const auto& k) const {
+  bool possible(node_id v, const schedule_graph::credit& k) const {
     const auto readers = given_.preds[k.release];
     return std::none_of(readers.begin(), readers.end(), [&](node_id r) { return r != v && after_[r]; });
   }

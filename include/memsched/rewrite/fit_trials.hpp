@@ -39,7 +39,7 @@ struct fit_trial {
 class fit_trials {
  public:
   fit_trials(const network& net, inner_scheduler policy, const fit_options& f, const options& o)
-      : first_(net), policy_(policy), f_(f), o_(o), start_(detail::search_control::clock::now()) {}
+      : first_(net), policy_(policy), f_(f), o_(o), start_(std::chrono::steady_clock::now()) {}
 
  protected:
   bool met() const { return out_.error || (f_.budget != 0 && best_.cost.peak <= f_.budget); }
@@ -57,10 +57,10 @@ class fit_trials {
 
   double seconds_left() const {
     if (o_.time_limit == o_.time_limit.max()) return 80;  // an eighth of it for each network
-    return std::chrono::duration<double>(o_.time_limit - (detail::search_control::clock::now() - start_)).count();
+    return std::chrono::duration<double>(o_.time_limit - (std::chrono::steady_clock::now() - start_)).count();
   }
   bool is_half_time_over() const {
-    return o_.time_limit != o_.time_limit.max() && detail::search_control::clock::now() - start_ > o_.time_limit / 2;
+    return o_.time_limit != o_.time_limit.max() && std::chrono::steady_clock::now() - start_ > o_.time_limit / 2;
   }
   bool out_of_time() {
     if (o_.stop.stop_requested()) out_.stopped = stop_reason::cancelled;
@@ -231,7 +231,7 @@ class fit_trials {
   inner_scheduler policy_;
   fit_options f_;
   options o_;
-  detail::search_control::clock::time_point start_;
+  std::chrono::steady_clock::time_point start_;
   fitted out_;
   fit_trial best_;
   std::optional<graph_error> formless_;  ///< why a network that was tried has no such form as is asked for
