@@ -25,6 +25,7 @@
 #include "claims.hpp"
 #include "mutations.hpp"
 #include "support/changed_certificates.hpp"
+#include "support/event_families.hpp"
 
 using namespace memsched;
 
@@ -251,6 +252,14 @@ void print_all(const problem_draft& draft, const memory_model& model, support::r
       if (q.wants("family forged"))
         out.print("family forged", wrong_family(g, best.lower_bound + 1 + r.below(5), forgets_end));
   }
+  if (g.credits.items() == 0) {
+    certificate events = support::any_events(g, best.lower_bound, r);
+    if (support::add_missing_sets(g, events, most_sets)) out.print_changed("events", events);
+    if (certificate wrong = support::any_events(g, best.lower_bound + 1 + r.below(5), r); q.wants("events forged")) {
+      support::add_missing_sets(g, wrong, most_sets);
+      out.print("events forged", wrong);
+    }
+  }
   if (c.steps.empty() || c.family) return;
   for (int i = 0; i < forgeries_each && q.wants("steps forged"); ++i) out.print("steps forged", forged(g, r));
 }
@@ -270,7 +279,9 @@ int main(int argc, char** argv) {
   const memory_model models[] = {{}, {.in_place = false}, {.default_firing = firing::cbp}};
   for (std::uint64_t seed = first; seed < first + graphs || (of_each && !q.is_met()); ++seed) {
     support::random r(seed);
-    const problem_draft draft = support::random_draft(seed, {.operators = 4 + r.below(8), .max_inputs = 2 + r.below(3)});
+    const problem_draft draft =
+        r.chance(20) ? support::sparse_product(r)
+                     : support::random_draft(seed, {.operators = 4 + r.below(8), .max_inputs = 2 + r.below(3)});
     for (const memory_model& model : models) print_all(draft, model, r, q);
   }
 }

@@ -8,15 +8,15 @@ using namespace memsched;
 
 namespace {
 
-/// x (10 bytes) is read by two operators that write 5 and 7 bytes, and a third reads both of these and writes 1.
-schedule_graph diamond() {
+/// x is read by two operators that write 5 and 7 bytes, and a third reads both of these and writes 1.
+schedule_graph diamond(bytes size_of_x = 10, memory_model model = {}) {
   problem_builder b;
-  const tensor_id x = b.input(10), l = b.tensor(5), r = b.tensor(7), y = b.tensor(1);
+  const tensor_id x = b.input(size_of_x), l = b.tensor(5), r = b.tensor(7), y = b.tensor(1);
   b.op({.reads = {x}, .writes = {l}});
   b.op({.reads = {x}, .writes = {r}});
   b.op({.reads = {l, r}, .writes = {y}});
   b.output(y);
-  return make_schedule_graph(b.build().value());
+  return make_schedule_graph(b.build().value(), model);
 }
 
 /// When the first operator runs, the second has run or not: 10 + 5 at least. It says that it comes first below 22, since
@@ -90,6 +90,39 @@ TEST_CASE("a family of sets proves what no order leaves, and is refused where on
   CHECK(check_certificate(g, c).empty());
   c.family->reductions = {{proof::reduction::rule::c1, 2, 0}};
   CHECK(check_certificate(g, c) == "family.reductions[0]: its rule does not apply");
+}
+
+TEST_CASE("a family of events proves what no order leaves, and is refused where one does") {
+  using sets = std::vector<proof::set_family::grown_set>;
+  const auto with = [](const schedule_graph& g, bytes level, const proof::event_model& events, sets grown = {}) {
+    proof::set_family f{.level = level, .events = events, .sets = std::move(grown)};
+    return check_certificate(g, {.bound = level, .family = std::move(f)});
+  };
+  const schedule_graph g = diamond();
+  CHECK(with(g, 13, {}).empty());  // the last operator finds 12 bytes
+  CHECK(with(g, 14, {}) == "family: set 0: event 2 leads out of the family");
+  CHECK(with(g, 14, {}, {{0, 2}}) == "family: set 1: an order leads out of the family to the end");
+  CHECK(with(g, 22, {}, {{0, 2}}) == "family: set 1: an order leads out of the family to the end");
+  for (const sets& wrong : {sets{{0, 0}}, sets{{1, 2}}, sets{{0, 9}}, sets{{0, 2}, {1, 3}}})
+    CHECK(with(g, 13, {}, wrong).ends_with("grows from no set before it by an event that may be the next there"));
+
+  // Both run with the third where the 4 bytes that they free between them are no more than each of them writes.
+  const schedule_graph small = diamond(4);
+  CHECK(with(small, 13, {12, {{0, 2}, {1, 2}}}).empty());
+  CHECK(with(small, 14, {12, {{0, 2}, {1, 2}}}) == "family: set 0: event 3 leads out of the family");
+  for (const std::vector<precedence>& wrong : {std::vector<precedence>{{2, 0}}, {{0, 1}}, {{0, 9}}, {{9, 0}}})
+    CHECK(with(small, 13, {12, wrong}) == "family.events.folded[0]: the one need not run with the other");
+  CHECK(with(small, 13, {12, {{0, 2}, {0, 2}}}) == "family.events.folded[1]: the one need not run with the other");
+  CHECK(with(g, 13, {12, {{0, 2}}}) == "family.events.folded[0]: the one need not run with the other");
+  problem_builder chain;
+  const tensor_id first = chain.tensor(5), second = chain.tensor(5), last = chain.tensor(5);
+  chain.op({.writes = {first}});
+  chain.op({.reads = {first}, .writes = {second}});
+  chain.op({.reads = {second}, .writes = {last}});
+  chain.output(last);
+  CHECK(with(make_schedule_graph(chain.build().value()), 10, {9, {{0, 1}, {1, 2}}}) ==
+        "family.events.folded: a node is folded into one that is folded");
+  CHECK(with(diamond(4, {.default_firing = firing::cbp}), 13, {}) == "family: is of events, but there are credits");
 }
 
 TEST_CASE("a layer proves what whichever of its nodes takes, and is refused where one takes less") {

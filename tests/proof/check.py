@@ -280,7 +280,8 @@ class Proof:
         if family:
             for r in family.get("reductions", []):
                 self.reduce(*r)
-            self.levels.append((self.mirrored() if family.get("mirrored") is True else self).sets(family))
+            seen = self.mirrored() if family.get("mirrored") is True else self
+            self.levels.append(Events(seen, family["events"]).sets(family) if "events" in family else seen.sets(family))
         return min(self.levels)
 
     def steps(self, steps, depth=0):
@@ -459,6 +460,138 @@ class Proof:
         need(needed, "the flow gives what is not needed, or takes what is")
         spent = sum(min(x, 0) for x in free.values())
         return max(self.g.base + sum(self.impact[u] for u in members(ran)) + self.peak[v] + spent, 0)
+
+
+class Events:
+    """What a family of events speaks of: the nodes that were not merged, of which some are folded into others, and some are light."""
+
+    def __init__(self, proof, model):
+        need(not any(proof.g.credits), "a family is of events, but there are credits")
+        self.p, self.peak, self.impact, n = proof, proof.peak, proof.impact, proof.n
+        self.kept = [v for v in range(n) if not proof.merged >> v & 1]
+        need(all(self.peak[v] >= max(self.impact[v], 0) for v in range(n)), "a node's impact is above its peak")
+        above = [proof.reached(v, proof.before) for v in range(n)]
+        self.needs = [set() for _ in range(n)]  # the last nodes that each waits for
+        for v in self.kept:
+            real = [u for u in members(above[v]) if not proof.merged >> u & 1]
+            self.needs[v] = {u for u in real if not any(above[x] >> u & 1 for x in real)}
+        self.feeds = [set() for _ in range(n)]
+        for v in self.kept:
+            for u in self.needs[v]:
+                self.feeds[u].add(v)
+        self.frees = {v for v in self.kept if self.peak[v] == 0 and self.impact[v] < 0 and not self.feeds[v]}
+        self.host, self.guests = list(range(n)), [set() for _ in range(n)]
+        for v, w in model.get("folded", []):
+            whole(v, n, "folded: a node"), whole(w, n, "folded: a node")
+            side = self.feeds[v] - {w}
+            need(w in self.feeds[v] and side <= self.frees and self.host[v] == v, f"{v} need not run with {w}")
+            need(-sum(self.impact[r] for r in side) <= self.impact[v], f"{v} adds less than is freed behind it")
+            self.host[v] = w
+            self.guests[w].add(v)
+        light, self.events = whole(model["light"], 1 << 62, "light"), set()
+        for v in self.kept:
+            if self.host[v] != v:
+                need(self.host[self.host[v]] == self.host[v], f"{v} is folded into a node that is folded")
+            elif v in self.frees and not self.guests[v]:
+                self.events.add(v)
+            else:
+                need(v not in self.frees or self.guests[v] == self.needs[v], f"{v} frees memory, and waits for others, too")
+                added = self.impact[v] + sum(self.impact[u] for u in self.guests[v])
+                if added < 0 or min(self.room(u, v) for u in self.runs(v)) > light:
+                    self.events.add(v)
+
+    def runs(self, v):
+        """The nodes of which one runs last when v runs with its guests."""
+        return self.guests[v] if v in self.frees else {v}
+
+    def room(self, u, w):
+        """How far u, the last to run with w, is above the level behind it."""
+        return self.peak[u] - self.impact[u] - (self.impact[w] if w in self.frees else 0)
+
+    def missing(self, ran, t):
+        """t and what it waits for beyond a set, with the nodes that these are folded into."""
+        seen, left = {t}, [t]
+        while left:
+            for x in self.needs[left.pop()]:
+                for u in (x, self.host[x]):
+                    if u not in ran and u not in seen:
+                        seen.add(u)
+                        left.append(u)
+        return seen
+
+    def opens(self, ran, t):
+        """What runs with the event t; None where it has happened, or waits for another event."""
+        more = self.missing(ran, t) if t in self.events and t not in ran else set()
+        return more if more and not (more - {t}) & self.events else None
+
+    def behind(self, ran, more):
+        """What has run behind a set and what runs then, with all that frees memory and waits for nothing more."""
+        then = ran | more
+        return then | {r for u in more for r in self.feeds[u] if r in self.frees and self.needs[r] <= then}
+
+    def level(self, ran):
+        return self.p.base + sum(self.impact[u] for u in ran)
+
+    def sets(self, family):
+        """The level below which no order leaves a family of sets."""
+        level = family["level"]
+        listed = [frozenset(r for r in self.frees if not self.needs[r])]
+        for i, (start, t) in enumerate(family["sets"]):
+            whole(start, len(listed), f"sets[{i}]: a set before it"), whole(t, self.p.n, f"sets[{i}]: a node")
+            more = self.opens(listed[start], t)
+            need(more, f"sets[{i}]: {t} is no event that can be next")
+            listed.append(frozenset(self.behind(listed[start], more)))
+        known = set(listed)
+        for ran in known:
+            open_, at_once, leaves = 0, False, False
+            for t in sorted(self.events - ran):
+                more = self.opens(ran, t)
+                if not more:
+                    continue
+                open_ += 1
+                then = frozenset(self.behind(ran, more))
+                low, high = self.charge(t, ran, then)
+                if low < level:
+                    leaves = leaves or then not in known
+                    at_once = at_once or (then in known and high < level and self.is_free(ran, then))
+            need(at_once or not leaves, "an order may leave the family")
+            need(open_ or self.base_at_end() >= level, "an order may end")
+        return level
+
+    def base_at_end(self):
+        return self.p.base + sum(self.impact)
+
+    def is_free(self, ran, then):
+        """Whether what runs from a set to another adds nothing in all, and each node that frees memory there waits for all the rest."""
+        freed = {r for r in then - ran if r in self.frees and not self.guests[r]}
+        rest = then - ran - freed
+        return self.level(then) <= self.level(ran) and all(rest <= self.missing(ran, r) for r in freed)
+
+    def charge(self, t, ran, then):
+        """The least that an order takes in the step in which the event t happens: no less than the first, no more than the second."""
+        last = self.needs[t] if t in self.frees and not self.guests[t] else {t}
+        freed = {r for r in then - ran if r in self.frees and not self.guests[r]}
+        lows, highs = [], []
+        for w in {self.host[x] for x in last}:
+            for u in self.runs(w):
+                takes = self.level(then) + self.room(u, w) - sum(self.impact[r] for r in freed if u in self.needs[r])
+                low, high = self.fall(u, w, then)
+                lows.append(takes + low)
+                highs.append(takes + high)
+        return min(lows), min(highs)
+
+    def fall(self, u, w, ran):
+        """How far the level falls where some more nodes happen that wait for guests of w, not for u, and for light nodes."""
+        side = {r for v in self.guests[w] for r in self.feeds[v] if r in self.frees and r != w and u not in self.needs[r]}
+        more = [m for m in (self.opens(ran, r) for r in side) if m]
+        if len(more) > 4:
+            rise = min(sum(self.impact[x] for x in m if x not in side) for m in more)
+            return min(0, rise + sum(self.impact[r] for m in more for r in m if r in side)), 0
+        deepest = 0
+        for chosen in range(1 << len(more)):
+            with_ = set().union(*(m for i, m in enumerate(more) if chosen >> i & 1))
+            deepest = min(deepest, sum(self.impact[x] for x in with_))
+        return deepest, deepest
 
 
 def proven(nodes, certificate):

@@ -27,7 +27,7 @@ namespace detail {
 inline bool is_node(std::string_view key, std::size_t depth, std::size_t index) {
   if (key == "flow") return depth == 2 && index < 2;
   if (key == "sets") return depth == 2 && index == 1;
-  return key != "bound" && key != "level" && key != "lift";
+  return key != "bound" && key != "level" && key != "lift" && key != "light";
 }
 
 struct places {
@@ -65,7 +65,7 @@ T& any(std::vector<T>& list, random& r) {
 
 }  // namespace detail
 
-/// A level, a bound, an amount, the number of a set, a window's lift.
+/// A level, a bound, an amount, the number of a set, a window's lift, how light nodes are.
 inline bool change_number(json& j, random& r, std::size_t) {
   auto [numbers, nodes, words, lists, fields] = detail::found_in(j);
   if (numbers.empty()) return false;

@@ -217,26 +217,4 @@ inline memsched::certificate other_layer(memsched::certificate c, random& r, con
   return c;
 }
 
-/// A change of the family that ends a proof.
-inline memsched::certificate other_family(memsched::certificate c, random& r, const memsched::schedule_graph& g) {
-  memsched::proof::set_family& f = *c.family;
-  const auto any_node = [&] { return r.below(static_cast<std::uint32_t>(g.size() + 1)); };
-  if (r.chance(10)) {
-    f.mirrored = !f.mirrored;
-    return c;
-  }
-  if (f.sets.empty() || r.chance(20)) {
-    ++f.level, ++c.bound;
-    return c;
-  }
-  auto& s = f.sets[detail::any(f.sets, r)];
-  switch (r.below(4)) {
-    case 0: detail::erase_any(f.sets, r); break;
-    case 1: s.by = any_node(); break;
-    case 2: s.from = r.below(static_cast<std::uint32_t>(f.sets.size() + 1)); break;
-    default: f.sets.push_back({static_cast<memsched::index_t>(detail::any(f.sets, r)), any_node()});
-  }
-  return c;
-}
-
 }  // namespace support

@@ -19,8 +19,9 @@ namespace bounds {
 /// A graph with nodes folded into others. No order of the graph that it was made of has a smaller peak than its own optimum.
 struct folding {
   schedule_graph graph;
-  std::vector<node_id> place;  ///< per node of the graph that was folded: its node here
-  std::size_t folded = 0;      ///< nodes that were folded into another one
+  std::vector<node_id> place;    ///< per node of the graph that was folded: its node here
+  std::vector<node_id> members;  ///< per node here: the one that was not folded into another
+  std::size_t folded = 0;        ///< nodes that were folded into another one
 
   /// An order of g, the graph that was folded, that runs the nodes of each node here at once, in the order of these.
   /// O((nodes + edges) log nodes).
@@ -31,6 +32,9 @@ struct folding {
         g, [&](const order_walk& w, node_id v, index_t) { return std::tuple(position[place[v]], w.effect(v).impact, v); });
   }
 };
+
+/// Into which nodes others may fold: all, or no releases that wait for nodes that do not fold into them.
+enum class fold_into : unsigned char { all, closed };
 
 /// Folds nodes of a graph.
 ///
@@ -53,11 +57,15 @@ struct folding {
 class folder {
  public:
   /// O(nodes + edges). In graphs with credits none folds.
-  explicit folder(const schedule_graph& g)
-      : g_(g), into_(g.size(), none), impacts_(g.size(), 0), least_drop_(g.size(), std::numeric_limits<delta>::max()) {
+  folder(const schedule_graph& g, fold_into hosts)
+      : g_(g),
+        hosts_(hosts),
+        into_(g.size(), none),
+        impacts_(g.size(), 0),
+        least_drop_(g.size(), std::numeric_limits<delta>::max()) {
     if (g.credits.items() == 0) find_folded();
     place_nodes();
-    for (index_t i = 0; i < members_.size(); ++i) add(i);
+    for (index_t i = 0; i < f_.members.size(); ++i) add(i);
     f_.graph.base = g.base;
     f_.graph.credits = list_of<schedule_graph::credit>::from_pairs(f_.graph.size(), credits_);
     f_.graph.succs = base::transpose(f_.graph.preds, f_.graph.size());
@@ -75,13 +83,12 @@ class folder {
       for (node_id s : g_.succs[v])
         if (s != into_[v]) is_closed[s] = true;
     }
+    for (node_id v = 0; v < g_.active; ++v)
+      if (into_[v] != none && is_closed[into_[v]]) into_[v] = none;
+    if (hosts_ == fold_into::closed) keep_closed_releases();
     for (node_id v = 0; v < g_.active; ++v) {
       const node_id w = into_[v];
       if (w == none) continue;
-      if (is_closed[w]) {
-        into_[v] = none;
-        continue;
-      }
       ++f_.folded;
       impacts_[w] += g_.cost[v].impact;
       least_drop_[w] = std::min(least_drop_[w], g_.cost[v].drop());
@@ -92,23 +99,29 @@ class folder {
     const structure::fed_node fed(g_, v);
     return fed.freed <= g_.cost[v].impact ? fed.node : none;
   }
+  void keep_closed_releases() {
+    for (node_id r = static_cast<node_id>(g_.active); r < g_.size(); ++r)
+      if (std::any_of(g_.preds[r].begin(), g_.preds[r].end(), [&](node_id v) { return into_[v] != r; }))
+        for (node_id v : g_.preds[r])
+          if (into_[v] == r) into_[v] = none;
+  }
   bool takes_in(node_id w) const { return least_drop_[w] != std::numeric_limits<delta>::max(); }
 
   /// Active nodes first.
   void place_nodes() {
     for (node_id v = 0; v < g_.size(); ++v)
-      if (into_[v] == none && (!g_.is_release(v) || takes_in(v))) members_.push_back(v);
-    f_.graph.active = members_.size();
+      if (into_[v] == none && (!g_.is_release(v) || takes_in(v))) f_.members.push_back(v);
+    f_.graph.active = f_.members.size();
     for (node_id r = static_cast<node_id>(g_.active); r < g_.size(); ++r)
-      if (!takes_in(r)) members_.push_back(r);
+      if (!takes_in(r)) f_.members.push_back(r);
     f_.place.resize(g_.size());
-    for (index_t i = 0; i < members_.size(); ++i) f_.place[members_[i]] = i;
+    for (index_t i = 0; i < f_.members.size(); ++i) f_.place[f_.members[i]] = i;
     for (node_id v = 0; v < g_.size(); ++v)
       if (into_[v] != none) f_.place[v] = f_.place[into_[v]];
   }
 
   void add(index_t i) {
-    const node_id w = members_[i];
+    const node_id w = f_.members[i];
     std::vector<node_id> before, side;
     bool alone = true;  // whether w waits for nodes alone that fold into it
     for (node_id u : g_.preds[w]) {
@@ -140,15 +153,15 @@ class folder {
   }
 
   const schedule_graph& g_;
+  fold_into hosts_;
   folding f_;
   std::vector<node_id> into_;             // per node, the one that it folds into
   base::plain_vector<delta> impacts_;     // of the nodes that fold into each
   base::plain_vector<delta> least_drop_;  // likewise; the largest number where none do
-  std::vector<node_id> members_;          // of the folded graph
   std::vector<std::pair<index_t, schedule_graph::credit>> credits_;
 };
 
-inline folding fold(const schedule_graph& g) { return folder(g).result(); }
+inline folding fold(const schedule_graph& g, fold_into hosts = fold_into::all) { return folder(g, hosts).result(); }
 
 }  // namespace bounds
 

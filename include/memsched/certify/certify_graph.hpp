@@ -16,6 +16,7 @@
 #include <memsched/bounds/layer_bound.hpp>
 #include <memsched/certify/certifier.hpp>
 #include <memsched/certify/derive_rounds.hpp>
+#include <memsched/certify/find_events.hpp>
 #include <memsched/certify/find_family.hpp>
 #include <memsched/certify/find_window.hpp>
 #include <memsched/graph/schedule_graph.hpp>
@@ -175,13 +176,24 @@ struct certificate_effort {
 inline constexpr std::array<certificate_effort, 4> certificate_efforts{
     {{0, 1 << 10}, {8, 1 << 14}, {64, 1 << 17}, {512, 1 << 20}}};
 
+/// The certificate of this very bound that compression and a family of events give, or one from the level at the ends.
+inline certificate certify_by_events(const schedule_graph& g, const compressed_graph& form, bytes bound, std::size_t most,
+                                     function_ref<bool()> go_on) {
+  certificate c{.bound = bound, .family = find_events(g, form.reductions, bound, most, go_on)};
+  return c.family ? c : assemble(g, {});
+}
+
 /// Tries to certify the bound, or else leaves `best` as it is.
 inline void certify_graph(const schedule_graph& g, const compressed_graph& form, bytes bound,
                           const certificate_effort& effort, const options::certificate_limits& limits,
                           function_ref<bool()> go_on, certificate& best) {
   if (best.bound >= bound) return;
-  certificate c = certify_rounds(g, form, bound, effort.patience, sets_within(limits, g, effort.sets), go_on);
-  if (c.bound > best.bound && proof::text_size(c) <= limits.size && check_certificate(g, c).empty()) best = std::move(c);
+  const std::size_t most = sets_within(limits, g, effort.sets);
+  const auto consider = [&](certificate c) {
+    if (c.bound > best.bound && proof::text_size(c) <= limits.size && check_certificate(g, c).empty()) best = std::move(c);
+  };
+  consider(certify_rounds(g, form, bound, effort.patience, most, go_on));
+  if (best.bound < bound) consider(certify_by_events(g, form, bound, most, go_on));
 }
 
 inline constexpr std::size_t trimming = std::size_t{1} << 18;  ///< steps and reductions times nodes

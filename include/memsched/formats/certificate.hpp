@@ -112,7 +112,13 @@ class json_certificate_reader : json_value_reader<json_certificate_reader> {
     if (!j.is_object()) return wrong(place, "an object");
     f.mirrored = member(j, "mirrored") == json(true);
     return number(member(j, "level"), place + ".level", f.level) && read_all(member(j, "sets"), place + ".sets", f.sets) &&
-           (!j.contains("reductions") || read_all(j["reductions"], place + ".reductions", f.reductions));
+           (!j.contains("reductions") || read_all(j["reductions"], place + ".reductions", f.reductions)) &&
+           (!j.contains("events") || read(j["events"], place + ".events", f.events.emplace()));
+  }
+  bool read(const json& j, const std::string& place, proof::event_model& m) {
+    if (!j.is_object()) return wrong(place, "an object");
+    return number(member(j, "light"), place + ".light", m.most_light) &&
+           (!j.contains("folded") || read_all(j["folded"], place + ".folded", m.folded));
   }
 
   bool read(const json& j, const std::string& place, proof::set_family::grown_set& s) {
@@ -156,7 +162,8 @@ class json_certificate_reader : json_value_reader<json_certificate_reader> {
 /// before 5. "before" gives the node that v must run before, "after" the one that it must run after; a step without either
 /// ends the proof. So does a layer, {"first": [{"v": 5, "flow": []}, {"v": 6, "flow": [[4, 6, 9]]}], "level": 1024}, or
 /// "last"; and so does a family of sets, "family": {"level": 1024, "reductions": [], "sets": [[0, 4], [1, 7]]}, each the
-/// number of a set and the node that it grows by; "mirrored": true where the sets are of the mirror image. "window":
+/// number of a set and the node that it grows by; "mirrored": true where the sets are of the mirror image, "events": {"light":
+/// 8, "folded": [[3, 4]]} where they grow by events. "window":
 /// {"before": [[0, 40]], "nodes": [41, 43], "behind": [0], "ahead": [1], "lift": 9} says of which stretch all that is; [0,
 /// 40] are the nodes 0 to 39. "reductions", "then", "else" and "edges" may be absent. Unknown keys are ignored.
 inline result<certificate> read_certificate(const nlohmann::json& j) { return detail::json_certificate_reader().run(j); }
@@ -220,6 +227,10 @@ inline nlohmann::ordered_json write_certificate(const certificate& c) {
     json& family = j["family"] = json{{"level", c.family->level}};
     if (c.family->mirrored) family["mirrored"] = true;
     detail::write_reductions(family, c.family->reductions);
+    if (c.family->events) {
+      json& events = family["events"] = json{{"light", c.family->events->most_light}};
+      for (const precedence& e : c.family->events->folded) events["folded"].push_back(json::array({e.before, e.after}));
+    }
     family["sets"] = json::array();
     for (const auto& [from, by] : c.family->sets) family["sets"].push_back(json::array({from, by}));
   }
@@ -267,6 +278,10 @@ inline std::uint64_t fingerprint(const schedule_graph& g, std::span<const node_i
     add(c.family->level, c.family->mirrored, c.family->reductions.size(), c.family->sets.size());
     for (const proof::reduction& r : c.family->reductions) add(r.by, r.first, r.second);
     for (const auto& [from, by] : c.family->sets) add(from, by);
+    if (c.family->events) {
+      add(c.family->events->most_light, c.family->events->folded.size());
+      for (const precedence& e : c.family->events->folded) add(e.before, e.after);
+    }
   }
   return hash;
 }

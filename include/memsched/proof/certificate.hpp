@@ -71,6 +71,14 @@ struct proof_step {
   }
 };
 
+/// The nodes that are no events of a family (docs/proofs.md, section 6): *folded* ones run together with another node; *light*
+/// ones add memory, and take at most `most_light` more while they run than there is behind them.
+struct event_model {
+  bytes most_light = 0;
+  std::vector<precedence> folded{};  ///< each `before` runs together with its `after`
+  bool operator==(const event_model&) const = default;
+};
+
 /// Sets of nodes that no order with a peak below `level` leaves: such an order would run through one of them, and from each
 /// of them through a larger one, but none holds all nodes. A set is grown: the set before it, one more node with all
 /// that it waits for, and then all idle nodes that are ready, again and again (idle nodes, and why they may:
@@ -85,6 +93,7 @@ struct set_family {
   bytes level = 0;
   bool mirrored = false;                ///< whether the sets are of the mirror image: nodes that run last, last things first
   std::vector<reduction> reductions{};  ///< that come before it
+  std::optional<event_model> events{};  ///< if set, sets grow by events and what these wait for
   std::vector<grown_set> sets{};
   bool operator==(const set_family&) const = default;
 };
@@ -170,6 +179,10 @@ MEMSCHED_FUNCTION std::size_t text_size(const certificate& c) {
   if (c.family) {
     size += 60 + digits(c.family->level) + text_size(c.family->reductions);
     for (const auto& [from, by] : c.family->sets) size += 4 + digits(from) + digits(by);
+    if (c.family->events) {
+      size += 50 + digits(c.family->events->most_light);
+      for (const precedence& e : c.family->events->folded) size += 4 + digits(e.before) + digits(e.after);
+    }
   }
   if (c.window) {
     size += 80 + digits(c.window->lift);

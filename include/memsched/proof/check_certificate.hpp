@@ -26,6 +26,7 @@ MEMSCHED_FUNCTION std::string check_certificate(const schedule_graph& g, const c
 #include <utility>
 #include <vector>
 
+#include <memsched/proof/check_events.hpp>
 #include <memsched/proof/check_family.hpp>
 #include <memsched/proof/check_window.hpp>
 #include <memsched/proof/proof_graph.hpp>
@@ -49,7 +50,7 @@ class certificate_checker {
       if (const std::string why = g_.apply(c.family->reductions); !why.empty()) return "family" + why;
       if (c.family->mirrored && given_.credits.items() > 0) return "family: is mirrored, but there are credits";
       const proof_graph seen = c.family->mirrored ? g_.mirrored() : g_;
-      if (const std::string why = family_checker(seen).run(*c.family); !why.empty()) return "family" + why;
+      if (const std::string why = fault_of(*c.family, seen); !why.empty()) return "family" + why;
       lowest_ = std::min(lowest_, c.family->level);
     }
     return {};
@@ -60,6 +61,11 @@ class certificate_checker {
  private:
   static constexpr std::size_t deepest = 64;
 
+  std::string fault_of(const proof::set_family& f, const proof_graph& seen) const {
+    if (!f.events) return family_checker(seen).run(f);
+    if (given_.credits.items() > 0) return ": is of events, but there are credits";
+    return event_checker(seen).run(f);
+  }
   static std::string ends_wrongly(const std::vector<proof::proof_step>& steps, const std::string& place) {
     return place + "steps[" + std::to_string(steps.empty() ? 0 : steps.size() - 1) +
            "]: must give an order, and what ends the proof none";
