@@ -61,10 +61,10 @@ TEST_CASE("the families of events that are found hold, and there is none above t
   for_each_plain_graph(700, [&](const schedule_graph& g, support::random&) {
     const bytes best = least_peak(g);
     if (best == detail::level_at_ends(g)) return;
-    const auto go_on = [] { return true; };
+    const auto always = [] { return true; };
     const presolve::compressed_graph form = detail::compressed_for_proof(g);
-    REQUIRE_FALSE(detail::find_events(g, form.reductions, best + 1, 4096, go_on));
-    certificate c{.bound = best, .family = detail::find_events(g, form.reductions, best, 4096, go_on)};
+    REQUIRE_FALSE(detail::find_events(g, form.reductions, best + 1, 4096, always));
+    certificate c{.bound = best, .family = detail::find_events(g, form.reductions, best, 4096, always)};
     if (!c.family) return;
     REQUIRE(check_certificate(g, c) == "");
     ++found, light += c.family->events->most_light > 0, folded += !c.family->events->folded.empty();

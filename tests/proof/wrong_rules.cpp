@@ -126,8 +126,9 @@ void ask(const subject& x, claims::random& r, counts& false_ones) {
   if (!is_false && !r.chance(10)) return;
   const bytes higher = std::max(claim, x.optimum + 1 + r.below(4));
   judge(memsched::detail::certify_probed(x.g, higher, go_on));
-  judge(memsched::detail::certify_rounds(x.g, memsched::detail::compressed_for_proof(x.g), higher, r.below(3) * 8, 200,
-                                         go_on));
+  const auto form = memsched::detail::compressed_for_proof(x.g);
+  judge(memsched::detail::certify_rounds(x.g, form, higher, r.below(3) * 8, 200, go_on));
+  judge(memsched::detail::certify_by_events(x.g, form, higher, 200, go_on));
 }
 
 std::uint64_t seed_now = 0;

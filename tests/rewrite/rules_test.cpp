@@ -13,6 +13,8 @@
 #include <memsched/rewrite/stream_inputs.hpp>
 #include <memsched/schedule.hpp>
 
+#include "support/seeds.hpp"
+
 using namespace memsched;
 
 namespace {
@@ -150,6 +152,7 @@ TEST_CASE("NASNet and AmoebaNet do not rise") {
     CHECK(f.before.lower_bound == r.peak);
     CHECK(f.after.peak <= r.peak);
     CHECK(check_rewrite(r.net, f.net) == "");
+    if (support::few_seeds) break;
   }
 }
 

@@ -31,7 +31,7 @@ std::uint64_t states(const schedule_graph& g, const branch_and_bound& policy) {
 /// States over many graphs with a rule and without it.
 std::pair<std::uint64_t, std::uint64_t> with_and_without(branch_and_bound base, bool branch_and_bound::*rule) {
   std::uint64_t with = 0, without = 0;
-  for (std::uint64_t seed = 0; seed < 60; ++seed) {
+  for (std::uint64_t seed = 0; seed < support::seeds(60); ++seed) {
     const schedule_graph g = make_schedule_graph(support::random_costs(seed, 13, 15, 30)).value();
     base.*rule = true;
     with += states(g, base);
