@@ -41,11 +41,7 @@ build_mutants $here/arena_cases.cpp -O1 || exit 2
 export WRONG_RULE=0
 "$copy/mutants" "$count_of_cases" >"$copy/lines" || exit 2
 python3 $here/both_arenas.py <"$copy/lines" >/dev/null || exit 2
-while read -r name; do
-  WRONG_RULE=$((WRONG_RULE + 1))
-  "$copy/mutants" "$count_of_cases" >/dev/null 2>&1
-  report "$name" $?
-done <"$copy/names"
+notice_each "$copy/mutants" "$count_of_cases" || status=1
 
 # wrong_second NAME FILE EXPRESSION: likewise of the second checker, of the proofs that the first one's cases hold
 wrong_second() {

@@ -31,3 +31,19 @@ inline const int wrong_rule = std::atoi(std::getenv("WRONG_RULE"));
 TEXT
   ${CXX:-g++} -std=c++20 -w -include "$copy/mutant.hpp" -I "$copy/include" -I tests "$@" "$program" -o "$copy/mutants" -pthread
 }
+
+# notice_each COMMAND...: which mutants make a command fail that does not fail without one; 1 where one is not noticed
+notice_each() {
+  WRONG_RULE=0 "$@" >/dev/null 2>&1 || { echo "mutants: $1 fails as it is" >&2; exit 2; }
+  number=0 survivors=0
+  while read -r name; do
+    number=$((number + 1))
+    if WRONG_RULE=$number timeout 300 "$@" >/dev/null 2>&1; then
+      echo "$name: not noticed"
+      survivors=$((survivors + 1))
+    else
+      echo "$name: noticed"
+    fi
+  done <"$copy/names"
+  [ $survivors -eq 0 ]
+}
