@@ -30,7 +30,7 @@ class event_checker {
         marked_(g.size()) {}
 
   std::string run(const proof::set_family& f) {
-    if (const std::string why = prepare(*f.events); !why.empty()) return why;
+    if (std::string why = prepare(*f.events); !why.empty()) return why;
     node_set start(g_.size());
     for (node_id r = 0; r < g_.size(); ++r) start[r] = frees_[r] && needs_[r].empty();
     std::vector<node_set> sets{start};
