@@ -92,7 +92,7 @@ struct reduced_graph {
   }
 };
 
-/// A family of events for `level` in what reductions make of g, with fewer light nodes each time that the search finds an order. Nothing
+/// A family of events for `level` in the graph that reductions make of g, with fewer light nodes each time that the search finds an order. Nothing
 /// where there are credits or many nodes, where it would have more than `most` sets, where the search finds no more, or where `go_on`,
 /// which is asked now and then, said no. O(sets * events * nodes / 64 + nodes * edges / 64).
 inline std::optional<proof::set_family> find_events(const schedule_graph& g, const std::vector<proof::reduction>& reductions,

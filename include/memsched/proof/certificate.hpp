@@ -93,7 +93,7 @@ struct set_family {
   bytes level = 0;
   bool mirrored = false;                ///< whether the sets are of the mirror image: nodes that run last, last things first
   std::vector<reduction> reductions{};  ///< that come before it
-  std::optional<event_model> events{};  ///< if set, sets grow by events and what these wait for
+  std::optional<event_model> events{};  ///< if set, sets grow by events
   std::vector<grown_set> sets{};
   bool operator==(const set_family&) const = default;
 };

@@ -101,7 +101,7 @@ class event_checker {
     for (node_id u : seen_) marked_[u] = false;
     seen_.clear();
   }
-  /// Whether v adds no less than what the nodes free that wait for it, and w is the only other one that waits for it.
+  /// Whether all nodes but w that wait for v free memory, together no more than v adds.
   bool folds(node_id v, node_id w) const {
     delta freed = 0;
     bool feeds_w = false;
@@ -127,11 +127,11 @@ class event_checker {
   node_id host(node_id v) const { return host_[v] == none ? v : host_[v]; }
   bool is_event(node_id v) const { return !g_.merged()[v] && host_[v] == none && !light_[v]; }
 
-  /// Whether t is an event that has not happened and waits for light nodes only. `missing_` is what runs with it, t first.
+  /// Whether t is an event that has not happened and waits for light nodes only. Fills `missing_` with the nodes that run then, t first.
   bool opens(const node_set& ran, node_id t) {
     return !ran[t] && is_event(t) && find_missing(ran, t, [&](node_id u) { return !is_event(u); });
   }
-  /// Fills `missing_` with t and what it waits for beyond `ran`. Returns false, before that is done, if some of it is not wanted.
+  /// Fills `missing_` with t and the nodes beyond `ran` that it waits for. Returns false, before that is done, if one is not wanted.
   template <class Wanted>
   bool find_missing(const node_set& ran, node_id t, Wanted wanted) {
     missing_.assign(1, t);
