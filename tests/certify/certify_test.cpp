@@ -9,13 +9,13 @@
 #include <memsched/schedule.hpp>
 #include <memsched/schedulers/as_given.hpp>
 #include <memsched/schedulers/best_heuristic.hpp>
-#include <memsched/schedulers/exhaustive.hpp>
 #include <memsched/schedulers/greedy.hpp>
 #include <memsched/schedulers/kahn.hpp>
 #include <memsched/schedulers/rpo.hpp>
 #include <networks/networks.hpp>
 
 #include "support/changed_certificates.hpp"
+#include "support/optimum.hpp"
 #include "support/random_graph.hpp"
 #include "support/seeds.hpp"
 #include "support/side_by_side.hpp"
@@ -36,12 +36,6 @@ void for_each_graph(std::uint64_t seeds, std::uint32_t operators, F&& f) {
     for (const memory_model& model : models) f(make_schedule_graph(p, model));
     f(make_schedule_graph(support::random_costs(seed, operators)).value());
   }
-}
-
-bytes optimum(const schedule_graph& g) {
-  const options o;
-  search context(o);
-  return exhaustive{}(g, context).lower_bound;
 }
 
 std::vector<node_id> good_order(const schedule_graph& g) {
@@ -88,7 +82,7 @@ TEST_CASE("what cuts and probing prove comes with a certificate that holds") {
 TEST_CASE("every optimum of a small graph has a certificate, if need be by a family of sets") {
   std::size_t families = 0, mirrored = 0;
   for_each_graph(500, 11, [&](const schedule_graph& g) {
-    const bytes best = optimum(g);
+    const bytes best = support::optimum(g);
     const certificate c = certify(g, good_order(g), best, go_on);
     REQUIRE(check_certificate(g, c) == "");
     REQUIRE(c.bound == best);
@@ -116,7 +110,7 @@ TEST_CASE("what holds whichever of two nodes runs first, and what shaving refute
   support::random r(3);
   std::size_t cases = 0, changed = 0, refused = 0;
   for_each_graph(700, 11, [&](const schedule_graph& g) {
-    const bytes best = optimum(g);
+    const bytes best = support::optimum(g);
     const auto compressed = [](const schedule_graph& h, bytes b, unsigned patience = 0, std::size_t sets = 0) {
       return detail::certify_rounds(h, detail::compressed_for_proof(h), b, patience, sets, go_on);
     };
@@ -142,7 +136,7 @@ TEST_CASE("a layer drawn at random proves what its bound is, which no order is b
   support::random r(13);
   std::size_t layers = 0, rounds = 0, tight = 0, changed = 0, refused = 0;
   for_each_graph(400, 9, [&](const schedule_graph& g) {
-    const bytes best = optimum(g);
+    const bytes best = support::optimum(g);
     const certificate c = support::by_layer(g, best, r);
     if (c.steps.empty()) return;
     REQUIRE(check_certificate(g, c) == "");
@@ -182,7 +176,7 @@ TEST_CASE("windows bound the whole, whatever stretch of whatever order they are"
     const problem p = support::random_problem(seed, {.operators = 12});
     for (const memory_model& model : models) {
       const schedule_graph g = make_schedule_graph(p, model);
-      const bytes best = optimum(g);
+      const bytes best = support::optimum(g);
       const structure::order_line line(g, r.chance(50) ? good_order(g) : g.topological_order());
       const base::backbone bone(g.preds, g.succs, line.nodes(0, line.size()));
       const bounds::live_index live(line);
@@ -191,7 +185,7 @@ TEST_CASE("windows bound the whole, whatever stretch of whatever order they are"
       const auto found = detail::describe_window(line, live, bone, a, b);
       if (!found) continue;
       const certificate c =
-          detail::certify_window(*found, optimum(found->graph) - found->window.lift, {64, 4096}, {}, go_on);
+          detail::certify_window(*found, support::optimum(found->graph) - found->window.lift, {64, 4096}, {}, go_on);
       if (c.bound == 0) continue;
       ++windows;
       REQUIRE(check_certificate(g, c) == "");
@@ -271,7 +265,7 @@ TEST_CASE("a certificate with a change is rejected, or proves something true") {
   support::random r(7);
   std::size_t changed = 0, rejected = 0;
   for_each_graph(1000, 9, [&](const schedule_graph& g) {
-    const bytes best = optimum(g);
+    const bytes best = support::optimum(g);
     for (const certificate& good : {certify(g, good_order(g), best, go_on), compressed_certificate(g, best)}) {
       REQUIRE(check_certificate(g, good) == "");
       REQUIRE(good.bound <= best);
@@ -299,7 +293,7 @@ TEST_CASE("reductions that the checker allows, in any order, keep the smallest p
   support::random r(11);
   std::size_t allowed = 0;
   for_each_graph(500, 9, [&](const schedule_graph& g) {
-    const bytes best = optimum(g);
+    const bytes best = support::optimum(g);
     detail::proof_graph checked(g);
     std::vector<detail::proof_round> round(1);
     for (int i = 0; i < 200; ++i) {

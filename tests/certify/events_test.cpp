@@ -6,9 +6,9 @@
 #include <memsched/certify/find_events.hpp>
 #include <memsched/graph/check.hpp>
 #include <memsched/proof/check_certificate.hpp>
-#include <memsched/schedulers/exhaustive.hpp>
 
 #include "support/event_families.hpp"
+#include "support/optimum.hpp"
 #include "support/random_graph.hpp"
 #include "support/random_problem.hpp"
 #include "support/seeds.hpp"
@@ -16,11 +16,6 @@
 using namespace memsched;
 
 namespace {
-
-bytes least_peak(const schedule_graph& g) {
-  search context(options{});
-  return exhaustive{}(g, context).lower_bound;
-}
 
 /// Random graphs without credits: sparse products, any operators, and nodes with impacts of any sign.
 template <class F>
@@ -40,7 +35,7 @@ void for_each_plain_graph(std::uint64_t seeds, F&& f) {
 TEST_CASE("no family of events proves more than the optimum, whichever nodes are folded or light") {
   std::size_t exact = 0, folded = 0, light = 0, grown = 0, mirrored = 0;
   for_each_plain_graph(1500, [&](const schedule_graph& g, support::random& r) {
-    const bytes best = least_peak(g);
+    const bytes best = support::optimum(g);
     if (best == detail::level_at_ends(g)) return;
     certificate c = support::any_events(g, best, r);
     for (bytes more = 1; more < 4; ++more) {
@@ -59,7 +54,7 @@ TEST_CASE("no family of events proves more than the optimum, whichever nodes are
 TEST_CASE("the families of events that are found hold, and there is none above the optimum") {
   std::size_t found = 0, light = 0, folded = 0;
   for_each_plain_graph(700, [&](const schedule_graph& g, support::random&) {
-    const bytes best = least_peak(g);
+    const bytes best = support::optimum(g);
     if (best == detail::level_at_ends(g)) return;
     const auto always = [] { return true; };
     const presolve::compressed_graph form = detail::compressed_for_proof(g);
@@ -77,7 +72,7 @@ TEST_CASE("an event after which no more is live is no reason to leave out one th
   // 3 bytes, behind which 4 are freed; 3 more, behind which 2 are. What takes 10 bytes comes behind the first, at 9 bytes.
   const schedule_graph g =
       make_schedule_graph(cost_graph{{{3, 3}, {3, 3}, {0, -4}, {0, -2}, {10, 0}}, {{0, 2}, {0, 3}, {1, 3}}, 10, {}}).value();
-  REQUIRE(least_peak(g) == 19);
+  REQUIRE(support::optimum(g) == 19);
   const proof::set_family f{.level = 20, .events = proof::event_model{}, .sets = {{0, 3}}};
   REQUIRE(check_certificate(g, {.bound = 20, .family = f}) == "family: set 0: event 2 leads out of the family");
 }

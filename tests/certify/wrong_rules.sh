@@ -32,7 +32,7 @@ file=schedulers/release_search.hpp
 mutant "found: sets grow from the start" $file 's/emplace_back\(place\[e.parent\], /emplace_back(@ ? 0 : place[e.parent], /'
 file=certify/find_events.hpp
 mutant "found: releases that wait for others are hosts" $file 's/bounds::fold_into::closed/@ ? bounds::fold_into::all : &/'
-mutant "found: merged nodes stay" $file 's/r.first : r.second\] = true;/r.first : r.second] = !@;/'
+mutant "found: merged nodes stay" $file 's/is_merged\[merge_costs\(cost, r\)\] = true;/is_merged[merge_costs(cost, r)] = !@;/'
 
 build_mutants tests/certify/events_test.cpp -O1 tests/main.cpp || exit 2
 notice_each "$copy/mutants" -a

@@ -45,10 +45,10 @@ def main(root, mode, headers):
         return top.union(*(reached(h) for h in top))
 
     # As few chains as there can be: a largest matching of headers with those that come right before them.
-    before, behind = {}, {}
+    wanted, before, behind = set(headers), {}, {}
 
     def match(header, seen):
-        for b in sorted(below(header) & set(headers) - seen):
+        for b in sorted(below(header) & wanted - seen):
             seen.add(b)
             if b not in behind or match(behind[b], seen):
                 before[header], behind[b] = b, header

@@ -71,9 +71,7 @@ certificate of_window(const schedule_graph& g, const std::vector<node_id>& order
 
 /// What a rule of compression makes of g, be it true or not.
 schedule_graph reduced(schedule_graph g, const proof::reduction& x) {
-  const auto [by, a, b] = x;
-  if (by == proof::reduction::rule::s1 || by == proof::reduction::rule::s2)
-    return bounds::with_edges(g, std::vector{precedence{a, b}});
+  if (detail::adds_edge(x)) return bounds::with_edges(g, std::vector{precedence{x.first, x.second}});
   detail::merge_costs(g.cost, x);
   return g;
 }

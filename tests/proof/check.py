@@ -471,12 +471,12 @@ class Events:
         self.kept = [v for v in range(n) if not proof.merged >> v & 1]
         need(all(self.peak[v] >= max(self.impact[v], 0) for v in range(n)), "a node's impact is above its peak")
         above = [proof.reached(v, proof.before) for v in range(n)]
-        self.needs = [set() for _ in range(n)]  # the last nodes that each waits for
+        self.needs, self.feeds = [set() for _ in range(n)], [set() for _ in range(n)]  # needs: the last nodes that each waits for
         for v in self.kept:
-            real = [u for u in members(above[v]) if not proof.merged >> u & 1]
-            self.needs[v] = {u for u in real if not any(above[x] >> u & 1 for x in real)}
-        self.feeds = [set() for _ in range(n)]
-        for v in self.kept:
+            kept, implied = above[v] & ~proof.merged, 0
+            for u in members(kept):
+                implied |= above[u]
+            self.needs[v] = set(members(kept & ~implied))
             for u in self.needs[v]:
                 self.feeds[u].add(v)
         self.frees = {v for v in self.kept if self.peak[v] == 0 and self.impact[v] < 0 and not self.feeds[v]}
@@ -492,13 +492,21 @@ class Events:
         for v in self.kept:
             if self.host[v] != v:
                 need(self.host[self.host[v]] == self.host[v], f"{v} is folded into a node that is folded")
-            elif v in self.frees and not self.guests[v]:
+            elif self.frees_alone(v):
                 self.events.add(v)
             else:
                 need(v not in self.frees or self.guests[v] == self.needs[v], f"{v} frees memory, and waits for others, too")
                 added = self.impact[v] + sum(self.impact[u] for u in self.guests[v])
                 if added < 0 or min(self.room(u, v) for u in self.runs(v)) > light:
                     self.events.add(v)
+
+    def frees_alone(self, v):
+        """Whether v frees memory, and no node runs with it."""
+        return v in self.frees and not self.guests[v]
+
+    def freed(self, ran, then):
+        """The nodes that free memory alone from a set to another."""
+        return {r for r in then - ran if self.frees_alone(r)}
 
     def runs(self, v):
         """The nodes of which one runs last when v runs with its guests."""
@@ -555,26 +563,23 @@ class Events:
                     leaves = leaves or then not in known
                     at_once = at_once or (then in known and high < level and self.is_free(ran, then))
             need(at_once or not leaves, "an order may leave the family")
-            need(open_ or self.base_at_end() >= level, "an order may end")
+            need(open_ or self.p.base + sum(self.impact) >= level, "an order may end")
         return level
-
-    def base_at_end(self):
-        return self.p.base + sum(self.impact)
 
     def is_free(self, ran, then):
         """Whether what runs from a set to another adds nothing in all, and each node that frees memory there waits for all the rest."""
-        freed = {r for r in then - ran if r in self.frees and not self.guests[r]}
+        freed = self.freed(ran, then)
         rest = then - ran - freed
         return self.level(then) <= self.level(ran) and all(rest <= self.missing(ran, r) for r in freed)
 
     def charge(self, t, ran, then):
         """The least that an order takes in the step in which the event t happens: no less than the first, no more than the second."""
-        last = self.needs[t] if t in self.frees and not self.guests[t] else {t}
-        freed = {r for r in then - ran if r in self.frees and not self.guests[r]}
+        last = self.needs[t] if self.frees_alone(t) else {t}
+        freed, level = self.freed(ran, then), self.level(then)
         lows, highs = [], []
         for w in {self.host[x] for x in last}:
             for u in self.runs(w):
-                takes = self.level(then) + self.room(u, w) - sum(self.impact[r] for r in freed if u in self.needs[r])
+                takes = level + self.room(u, w) - sum(self.impact[r] for r in freed if u in self.needs[r])
                 low, high = self.fall(u, w, then)
                 lows.append(takes + low)
                 highs.append(takes + high)

@@ -110,7 +110,7 @@ class certifier {
   }
 
   void apply(const proof::reduction& r) {
-    if (r.by == proof::reduction::rule::s1 || r.by == proof::reduction::rule::s2) link({r.first, r.second}, none);
+    if (adds_edge(r)) link({r.first, r.second}, none);
     else merge_costs(cost_, r);
   }
 

@@ -45,7 +45,7 @@ MEMSCHED_FUNCTION certificate certify(const schedule_graph& g, std::span<const n
                                       base::function_ref<bool()> go_on, const options::certificate_limits& limits) {
   certificate best = detail::assemble(g, {});
   const auto consider = [&](certificate c) {
-    if (c.bound > best.bound && proof::text_size(c) <= limits.size && check_certificate(g, c).empty()) best = std::move(c);
+    detail::take_if_better(g, limits, std::move(c), best);
     return best.bound >= bound;
   };
   if (best.bound >= bound) return best;

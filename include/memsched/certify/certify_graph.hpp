@@ -183,17 +183,20 @@ inline certificate certify_by_events(const schedule_graph& g, const compressed_g
   return c.family ? c : assemble(g, {});
 }
 
+/// Takes c in place of `best` if it proves more, is no longer than may be, and the checker accepts it.
+inline void take_if_better(const schedule_graph& g, const options::certificate_limits& limits, certificate c,
+                           certificate& best) {
+  if (c.bound > best.bound && proof::text_size(c) <= limits.size && check_certificate(g, c).empty()) best = std::move(c);
+}
+
 /// Tries to certify the bound, or else leaves `best` as it is.
 inline void certify_graph(const schedule_graph& g, const compressed_graph& form, bytes bound,
                           const certificate_effort& effort, const options::certificate_limits& limits,
                           function_ref<bool()> go_on, certificate& best) {
   if (best.bound >= bound) return;
   const std::size_t most = sets_within(limits, g, effort.sets);
-  const auto consider = [&](certificate c) {
-    if (c.bound > best.bound && proof::text_size(c) <= limits.size && check_certificate(g, c).empty()) best = std::move(c);
-  };
-  consider(certify_rounds(g, form, bound, effort.patience, most, go_on));
-  if (best.bound < bound) consider(certify_by_events(g, form, bound, most, go_on));
+  take_if_better(g, limits, certify_rounds(g, form, bound, effort.patience, most, go_on), best);
+  if (best.bound < bound) take_if_better(g, limits, certify_by_events(g, form, bound, most, go_on), best);
 }
 
 inline constexpr std::size_t trimming = std::size_t{1} << 18;  ///< steps and reductions times nodes

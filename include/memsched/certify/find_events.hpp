@@ -38,8 +38,8 @@ struct reduced_graph {
     for (node_id v = 0; v < g.size(); ++v)
       for (node_id u : g.preds[v]) edges.push_back({u, v});
     for (const proof::reduction& r : reductions)
-      if (r.by == proof::reduction::rule::s1 || r.by == proof::reduction::rule::s2) edges.push_back({r.first, r.second});
-      else merge_costs(cost, r), is_merged[r.by == proof::reduction::rule::c1 ? r.first : r.second] = true;
+      if (adds_edge(r)) edges.push_back({r.first, r.second});
+      else is_merged[merge_costs(cost, r)] = true;
     const schedule_graph whole = from_edges(std::move(cost), edges, g.base);
     edges = edges_between(whole, is_merged);
     number(whole, is_merged, edges);
@@ -48,7 +48,7 @@ struct reduced_graph {
  private:
   /// Those between nodes that were not merged, where no third one lies between.
   static std::vector<precedence> edges_between(const schedule_graph& g, const std::vector<bool>& is_merged) {
-    const structure::reachability reach(g);
+    const base::bit_matrix ancestors = *structure::active_ancestors(g, [] { return true; });
     std::vector<precedence> edges;
     std::vector<node_id> before;
     std::vector<bool> seen(g.size());
@@ -63,7 +63,7 @@ struct reduced_graph {
       std::fill(implied.begin(), implied.end(), base::bit_word{0});
       for (node_id u : before) {
         seen[u] = false;
-        if (u != v && !is_merged[u]) base::unite_bits(implied, reach.ancestors[u]);
+        if (u != v && !is_merged[u]) base::unite_bits(implied, ancestors[u]);
       }
       for (node_id u : before)
         if (u != v && !is_merged[u] && !base::test_bit(implied, u)) edges.push_back({u, v});

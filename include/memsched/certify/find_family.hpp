@@ -91,7 +91,7 @@ class family_search {
   }
   void apply(const std::vector<proof::reduction>& list) {
     for (const proof::reduction& r : list) {
-      if (r.by == proof::reduction::rule::s1 || r.by == proof::reduction::rule::s2) preds_[r.second].push_back(r.first);
+      if (adds_edge(r)) preds_[r.second].push_back(r.first);
       else merge_costs(cost_, r);
     }
   }

@@ -4,11 +4,12 @@
 #include <algorithm>
 #include <cstddef>
 #include <limits>
+#include <optional>
 #include <string>
-#include <unordered_set>
 #include <utility>
 #include <vector>
 
+#include <memsched/proof/check_sets.hpp>
 #include <memsched/proof/proof_graph.hpp>
 
 namespace memsched {
@@ -33,18 +34,13 @@ class event_checker {
     if (std::string why = prepare(*f.events); !why.empty()) return why;
     node_set start(g_.size());
     for (node_id r = 0; r < g_.size(); ++r) start[r] = frees_[r] && needs_[r].empty();
-    std::vector<node_set> sets{start};
-    for (std::size_t i = 0; i < f.sets.size(); ++i) {
-      const auto [from, by] = f.sets[i];
-      if (from > i || by >= g_.size() || !opens(sets[from], by))
-        return ".sets[" + std::to_string(i) + "]: grows from no set before it by an event that may be the next there";
-      sets.push_back(behind(sets[from], by));
-    }
-    known_.insert(sets.begin(), sets.end());
-    for (std::size_t i = 0; i < sets.size(); ++i)
-      if (const std::string why = fault_of(sets[i], static_cast<delta>(f.level)); !why.empty())
-        return ": set " + std::to_string(i) + why;
-    return {};
+    const auto grow = [&](const node_set& ran, node_id t) {
+      return t < g_.size() && opens(ran, t) ? std::optional(with_missing(ran)) : std::nullopt;
+    };
+    const auto fault = [&](const node_set& ran, const set_table& known) {
+      return fault_of(ran, known, static_cast<delta>(f.level));
+    };
+    return check_sets(f, start, "an event", grow, fault);
   }
 
  private:
@@ -75,7 +71,7 @@ class event_checker {
       if (host_[v] != none && host_[host_[v]] != none) return ".events.folded: a node is folded into one that is folded";
       if (frees_[v] && !guests_[v].empty() && guests_[v].size() != needs_[v].size())
         return ".events.folded: one that frees memory waits for others, too";
-      light_[v] = (!frees_[v] || !guests_[v].empty()) && impact_[v] >= 0 && room(v) <= static_cast<delta>(m.most_light);
+      light_[v] = !frees_alone(v) && impact_[v] >= 0 && room(v) <= static_cast<delta>(m.most_light);
     }
     return {};
   }
@@ -94,12 +90,11 @@ class event_checker {
     };
     std::vector<node_id> direct = walk({v}, false);
     direct.erase(std::remove_if(direct.begin(), direct.end(), [&](node_id u) { return g_.merged()[u]; }), direct.end());
-    if (direct.size() > 1)
-      for (node_id u : walk(direct, true)) marked_[u] = true, seen_.push_back(u);
+    const std::vector<node_id> implied = direct.size() > 1 ? walk(direct, true) : std::vector<node_id>();
+    for (node_id u : implied) marked_[u] = true;
     for (node_id u : direct)
       if (!marked_[u]) needs_[v].push_back(u);
-    for (node_id u : seen_) marked_[u] = false;
-    seen_.clear();
+    for (node_id u : implied) marked_[u] = false;
   }
   /// Whether all nodes but w that wait for v free memory, together no more than v adds.
   bool folds(node_id v, node_id w) const {
@@ -124,6 +119,8 @@ class event_checker {
 
   // Sets and events.
 
+  /// Whether v frees memory, and no node runs with it.
+  bool frees_alone(node_id v) const { return frees_[v] && guests_[v].empty(); }
   node_id host(node_id v) const { return host_[v] == none ? v : host_[v]; }
   bool is_event(node_id v) const { return !g_.merged()[v] && host_[v] == none && !light_[v]; }
 
@@ -147,13 +144,12 @@ class event_checker {
     for (node_id u : missing_) marked_[u] = false;
     return all_wanted;
   }
-  /// The set behind the event t, which `opens`. Then `freed_` are the nodes without guests that free memory on the way, and `added_` the
-  /// others.
-  node_set behind(const node_set& ran, node_id t) {
+  /// The set behind the event that was found open at `ran` last. Then `freed_` are the nodes that free memory alone on the way, and
+  /// `added_` the others.
+  node_set with_missing(const node_set& ran) {
     node_set larger = ran;
-    opens(ran, t);
     added_.clear(), freed_.clear();
-    for (node_id u : missing_) larger[u] = true, (frees_[u] && guests_[u].empty() ? freed_ : added_).push_back(u);
+    for (node_id u : missing_) larger[u] = true, (frees_alone(u) ? freed_ : added_).push_back(u);
     for (node_id u : added_)
       for (node_id r : feeds_[u])
         if (frees_[r] && !larger[r] && std::all_of(needs_[r].begin(), needs_[r].end(), [&](node_id x) { return larger[x]; }))
@@ -168,19 +164,19 @@ class event_checker {
   }
 
   /// Whether an order below the level can only go on, or may go on, into a larger set.
-  std::string fault_of(const node_set& ran, delta bound) {
+  std::string fault_of(const node_set& ran, const set_table& known, delta bound) {
     const delta here = level(ran);
     std::string left;
     bool any = false;
     for (node_id t = 0; t < g_.size(); ++t) {
       if (!opens(ran, t)) continue;
       any = true;
-      const node_set larger = behind(ran, t);
+      const node_set larger = with_missing(ran);
       const delta there = level(larger);
       const bool at_once = there <= here && frees_at_the_end(ran);
       const range cost = charge(t, larger, there);
       if (cost.low >= bound) continue;
-      const bool inside = known_.contains(larger);
+      const bool inside = known.contains(larger);
       if (inside && at_once && cost.high < bound) return {};
       if (!inside && left.empty()) left = ": event " + std::to_string(t) + " leads out of the family";
     }
@@ -196,7 +192,7 @@ class event_checker {
   /// The least that an order takes in the step in which t happens, the last event up to the set `ran`, of this level.
   range charge(node_id t, const node_set& ran, delta there) {
     std::vector<node_id> last{t};  // one of which runs in that step, with its guests
-    if (frees_[t] && guests_[t].empty()) last = needs_[t];
+    if (frees_alone(t)) last = needs_[t];
     range least{std::numeric_limits<delta>::max(), std::numeric_limits<delta>::max()};
     for (const node_id x : last) {
       const node_id w = host(x);
@@ -249,8 +245,7 @@ class event_checker {
   std::vector<node_id> host_;
   std::vector<delta> impact_;  // with those of guests
   node_set frees_, light_, marked_;
-  std::vector<node_id> missing_, added_, freed_, seen_;
-  std::unordered_set<node_set> known_;
+  std::vector<node_id> missing_, added_, freed_;
 };
 
 }  // namespace detail

@@ -4,10 +4,12 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
-#include <unordered_set>
+#include <utility>
 #include <vector>
 
+#include <memsched/proof/check_sets.hpp>
 #include <memsched/proof/proof_graph.hpp>
 
 namespace memsched {
@@ -30,22 +32,16 @@ class family_checker {
       for (const auto& k : g_.given().credits[v])
         if (k.amount > -g_.cost(k.release).impact) return ": a credit is more than its release frees";
     }
-    std::vector<node_set> sets{grown(node_set(g_.size()), all())};
-    for (std::size_t i = 0; i < f.sets.size(); ++i) {
-      const auto [from, by] = f.sets[i];
-      if (from > i || by >= g_.size() || !leads(sets[from], by))
-        return ".sets[" + std::to_string(i) + "]: grows from no set before it by a node that may be the next there";
-      sets.push_back(behind(sets[from], by));
-    }
-    known_.insert(sets.begin(), sets.end());
-    for (std::size_t i = 0; i < sets.size(); ++i)
-      if (const std::string why = fault_of(sets[i], f.level); !why.empty()) return ": set " + std::to_string(i) + why;
-    return {};
+    const auto grow = [&](const node_set& ran, node_id v) {
+      return v < g_.size() && leads(ran, v) ? std::optional(behind(ran, v)) : std::nullopt;
+    };
+    const auto fault = [&](const node_set& ran, const set_table& known) { return fault_of(ran, known, f.level); };
+    return check_sets(f, grown(node_set(g_.size()), all()), "a node", grow, fault);
   }
 
  private:
   /// Whether an order below the level can only go on, or may go on, into a larger set.
-  std::string fault_of(const node_set& ran, bytes level) {
+  std::string fault_of(const node_set& ran, const set_table& known, bytes level) {
     if (std::find(ran.begin(), ran.end(), false) == ran.end()) return " holds all nodes";
     delta here = g_.base();
     for (node_id u = 0; u < g_.size(); ++u)
@@ -59,7 +55,7 @@ class family_checker {
       for (node_id u : waits_) before += g_.cost(u).impact;
       if (before + std::max<delta>(peak_behind(v, ran), 0) >= static_cast<delta>(level)) continue;
       const bool commits = before + g_.cost(v).impact <= here;
-      const bool inside = known_.contains(behind(ran, v));
+      const bool inside = known.contains(behind(ran, v));
       if (inside && commits) return {};
       if (!inside && left.empty()) left = ": node " + std::to_string(v) + " leads out of the family";
     }
@@ -127,7 +123,6 @@ class family_checker {
   node_set idle_, plain_;  // plain: takes no more than it adds, and has no part in a credit
   node_set state_;
   std::vector<node_id> waits_;
-  std::unordered_set<node_set> known_;
 };
 
 }  // namespace detail

@@ -95,7 +95,6 @@ class release_search {
         return done(cost);
       }
       closed_[at] = true;
-      expanded_.push_back(at);
       if (!expand(at)) continue;
       order_ = order_to(at);
       return done(cost);
@@ -107,18 +106,22 @@ class release_search {
   bytes from() const { return static_cast<bytes>(floor_); }
   /// Bytes that its tables hold.
   std::uint64_t bytes_held() const {
-    return table_.bytes_held() + entries_.capacity() * sizeof(entry) + closed_.capacity() / 8 + open_.bytes_held() +
-           expanded_.capacity() * sizeof(index_t);
+    return table_.bytes_held() + entries_.capacity() * sizeof(entry) + closed_.capacity() / 8 + open_.bytes_held();
   }
   /// The states that were expanded, but for the start: each as the place of an earlier one, the start being 0, and the event that leads
   /// from there.
   std::vector<std::pair<index_t, node_id>> expanded() const {
-    std::vector<index_t> place(entries_.size(), none);
+    std::vector<index_t> place(entries_.size(), none), path;
     std::vector<std::pair<index_t, node_id>> states;
-    for (index_t i = 0; i < expanded_.size(); ++i) {
-      const entry& e = entries_[expanded_[i]];
-      place[expanded_[i]] = i;
-      if (e.parent != none) states.emplace_back(place[e.parent], e.event);
+    index_t count = 0;
+    for (index_t i = 0; i < entries_.size(); ++i) {
+      if (!closed_[i]) continue;
+      for (index_t at = i; at != none && place[at] == none; at = entries_[at].parent) path.push_back(at);
+      for (; !path.empty(); path.pop_back()) {
+        const entry& e = entries_[path.back()];
+        place[path.back()] = count++;
+        if (e.parent != none) states.emplace_back(place[e.parent], e.event);
+      }
     }
     return states;
   }
@@ -333,7 +336,6 @@ class release_search {
   downset_table table_;
   std::vector<entry> entries_, children_;
   std::vector<bool> closed_;
-  std::vector<index_t> expanded_;
   bucket_queue<index_t> open_;
   plain_vector<bit_word> here_, reached_, joined_;
   std::optional<std::vector<node_id>> order_;
