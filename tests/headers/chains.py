@@ -35,14 +35,17 @@ def main(root, mode, headers):
     @functools.cache
     def reached(header):
         """All that a header includes, directly or not."""
-        _, all_ = includes(header)
-        return all_.union(*(reached(h) for h in all_))
+        found, new = set(), {header}
+        while new:
+            new = set().union(*(includes(h)[1] for h in new)) - found
+            found |= new
+        return found
 
     @functools.cache
     def below(header):
-        """What may come before a header in a chain."""
+        """What may come before a header in a chain: none that includes this one."""
         top, _ = includes(header)
-        return top.union(*(reached(h) for h in top))
+        return {h for h in top.union(*(reached(h) for h in top)) if header not in reached(h)}
 
     # As few chains as there can be: a largest matching of headers with those that come right before them.
     wanted, before, behind = set(headers), {}, {}
