@@ -51,7 +51,7 @@ class known_order {
   const schedule_graph& graph() const { return *g_; }
   const bit_matrix& ancestors() const { return reach_.ancestors; }
   const bit_matrix& descendants() const { return reach_.descendants; }
-  /// The graph's predecessors and those by added edges.
+  /// The graph's predecessors and those by added edges, but for some that run before others of them.
   const std::vector<std::vector<node_id>>& preds() const { return preds_; }
   bool ordered(node_id u, node_id v) const { return test_bit(reach_.descendants[u], v); }
   bool delays() const { return delays_; }
@@ -72,6 +72,13 @@ class known_order {
   }
   /// Likewise, but leaves the consequences to `order`.
   void link(const precedence& e) { preds_[e.after].push_back(e.before); }
+  /// Drops the predecessors of v that run before others of them. O(predecessors * nodes / 64).
+  void keep_nearest(node_id v) {
+    bit_set farther(g_->size());
+    for (node_id u : preds_[v]) unite_bits(farther, reach_.ancestors[u]);
+    preds_[v].erase(std::remove_if(preds_[v].begin(), preds_[v].end(), [&](node_id u) { return farther[u]; }),
+                    preds_[v].end());
+  }
   /// Orders all of one set before v, and v before all of the other; neither holds v. The first set must hold all nodes
   /// before its members, the second all nodes behind its members.
   void order(const bit_set& earlier, node_id v, const bit_set& later) {
@@ -146,27 +153,16 @@ class inquiry {
       if (!go_on()) return outcome::stopped;
       k.lowest = lowest(cut, order_->copy(ancestors_), undecided());
       k.least = height_of(k.lowest);
-      k.has_lowest = accept(k, k.lowest);
-      if (!k.has_lowest) return next_ = std::min(next_, failed_), outcome::refuted;
+      k.has_lowest = k.least <= bound_;
+      if (!k.has_lowest) return next_ = std::min(next_, k.least), outcome::refuted;
+      k.witnesses.add(k.lowest, k.least);
     }
-    for (node_id u = 0; u < g_->size(); ++u) {
-      if (u == v_) continue;
-      for (const bool inside : {true, false}) {
-        if (ancestors_[u] || descendants_[u]) break;
-        if (reuse_ && k.witnesses.has(u, inside)) continue;
-        if (!inside && runs_by_itself(u)) {
-          if (!order_->delays()) order({u, v_}, false);
-          break;
-        }
-        if (reuse_ && accept(k, changed(k.lowest, u, inside))) continue;
-        if (!go_on()) return outcome::stopped;
-        if (accept(k, inside ? lowest_with(k, cut, u) : lowest_without(k, cut, u))) continue;
-        next_ = std::min(next_, failed_);
-        order(inside ? precedence{v_, u} : precedence{u, v_}, true);
-      }
-    }
-    k.answered = true;
-    return outcome::open;
+    last_with_ = last_without_ = {k.lowest, k.least};
+    const outcome result = ask(k, cut, go_on);
+    keep(last_with_), keep(last_without_);
+    for (const low_set& s : found_) k.witnesses.add(s.set, s.height);
+    found_.clear();
+    return result;
   }
 
   /// The least that v takes if u has run before it, or has not (`inside` is false): level plus peak, bytes. u and v are
@@ -182,7 +178,55 @@ class inquiry {
   delta next() const { return next_; }
 
  private:
-  /// The lowest set, changed as little as u being in it or not asks for.
+  /// A set in which v can run, with its height.
+  struct low_set {
+    bit_set set{};
+    delta height = 0;
+    bool is_new = false;  ///< not one of the witnesses yet
+  };
+
+  /// Asks whether v can run with each other node, and without. The last set that showed so is changed as little as the next question
+  /// asks for, and again, as long as that is low enough: so it answers many questions before it becomes a witness.
+  outcome ask(node_knowledge& k, lowest_set& cut, function_ref<bool()> go_on) {
+    for (node_id u = 0; u < g_->size(); ++u) {
+      if (u == v_) continue;
+      for (const bool inside : {true, false}) {
+        if (ancestors_[u] || descendants_[u]) break;
+        if (reuse_ && (is_answered(u, inside) || k.witnesses.has(u, inside))) continue;
+        if (!inside && runs_by_itself(u)) {
+          if (!order_->delays()) order({u, v_}, false);
+          break;
+        }
+        low_set& last = inside ? last_with_ : last_without_;
+        if (reuse_ && replace(last, changed(last.set, u, inside))) continue;
+        keep(last);
+        if (reuse_ && replace(last, changed(k.lowest, u, inside))) continue;
+        if (!go_on()) return outcome::stopped;
+        if (replace(last, inside ? lowest_with(k, cut, u) : lowest_without(k, cut, u))) continue;
+        next_ = std::min(next_, failed_);
+        order(inside ? precedence{v_, u} : precedence{u, v_}, true);
+      }
+    }
+    k.answered = true;
+    return outcome::open;
+  }
+  /// Whether a set of this inquiry holds u, or one does not.
+  bool is_answered(node_id u, bool inside) const {
+    const auto answers = [&](const low_set& s) { return s.set[u] == inside; };
+    return answers(inside ? last_with_ : last_without_) || std::any_of(found_.begin(), found_.end(), answers);
+  }
+  /// Puts a set in the place of the last one where it is low enough.
+  bool replace(low_set& last, bit_set set) {
+    const delta h = height_of(set);
+    if (h > bound_) return failed_ = h, false;
+    last = {std::move(set), h, true};
+    return true;
+  }
+  /// Makes a set a witness, once the inquiry has ended.
+  void keep(low_set& s) {
+    if (std::exchange(s.is_new, false)) found_.push_back(s);
+  }
+  /// The set, changed as little as u being in it or not asks for.
   bit_set changed(const bit_set& set, node_id u, bool inside) const {
     return inside ? united(set, order_->above(u)) : minus(set, order_->below(u));
   }
@@ -216,16 +260,19 @@ class inquiry {
     return lowest(cut, minus(left, free), free);
   }
   /// The nodes of `possible` that may change once `changed` has: nodes behind it whose impact has the given sign, with all
-  /// nodes before those; then the same again from there.
+  /// nodes before those; then the same again from there. What others reached is passed over: its row
+  /// holds nothing that theirs do not.
   bit_set within_reach(bit_set changed, const bit_set& possible, const bit_matrix& behind, const bit_matrix& before,
                        int sign) const {
     bit_set found(g_->size());
     for (bool more = true; more;) {
       more = false;
       bit_set reached(g_->size()), fresh(g_->size());
-      for_each_bit(changed, [&](std::size_t c) { unite_bits(reached, behind[c]); });
+      for_each_bit(changed, [&](std::size_t c) {
+        if (!reached[c]) unite_bits(reached, behind[c]);
+      });
       for_each_bit(minus(intersection(std::move(reached), possible), found), [&](std::size_t r) {
-        if (g_->cost[r].impact * sign > 0) fresh.insert(r), unite_bits(fresh, before[r]);
+        if (!fresh[r] && g_->cost[r].impact * sign > 0) fresh.insert(r), unite_bits(fresh, before[r]);
       });
       changed = minus(intersection(std::move(fresh), possible), found);
       for_each_bit(changed, [&](std::size_t c) { found.insert(c), more = true; });
@@ -247,13 +294,6 @@ class inquiry {
     delta h = static_cast<delta>(g_->base) + g_->cost[v_].peak - gain(set);
     for_each_bit(set, [&](std::size_t u) { h += g_->cost[u].impact; });
     return h;
-  }
-  /// Makes a set a witness where it is low enough.
-  bool accept(node_knowledge& k, const bit_set& set) {
-    const delta h = height_of(set);
-    if (h > bound_) return failed_ = h, false;
-    k.witnesses.add(set, h);
-    return true;
   }
   /// Whether v is behind all that release u waits for.
   bool runs_by_itself(node_id u) const {
@@ -278,6 +318,8 @@ class inquiry {
   delta bound_;
   bool reuse_;
   bit_set ancestors_, descendants_;
+  low_set last_with_, last_without_;  // the last to show that v can run with some node, and without
+  std::vector<low_set> found_;        // other new ones
   std::vector<finding> findings_;
   delta failed_ = 0;  // height of the last set that was no witness
   delta next_ = std::numeric_limits<delta>::max();

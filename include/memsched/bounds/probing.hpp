@@ -227,6 +227,9 @@ class prober {
       before ? unite_bits(earlier, order_.above(u)) : unite_bits(later, order_.below(u));
     }
     order_.order(earlier, v, later);
+    for (const auto& [edge, derived] : q.findings())
+      if (derived && edge.before == v) order_.keep_nearest(edge.after);
+    order_.keep_nearest(v);
   }
 
   void add_edge(const precedence& e) {
