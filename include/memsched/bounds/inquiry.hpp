@@ -102,15 +102,19 @@ class known_order {
 struct node_knowledge {
   witness_sets witnesses;
   bit_set lowest{};  ///< a lowest one of them
-  delta least = 0;   ///< its height
+  static constexpr delta unknown = std::numeric_limits<delta>::max();
+  delta least = unknown;  ///< its height, or that of the last one, which was no higher
   std::size_t edges = 0;
+  delta below = unknown;  ///< no set is higher
   bool has_lowest = false;
   bool answered = false;  ///< every question about the node is answered
 
   /// Drops the sets that are higher than `bound`, or that `added` edges forbid.
   void keep_legal(node_id v, delta bound, const plain_vector<precedence>& added) {
+    if (bound == below && edges == added.size()) return;
     const std::size_t before = witnesses.size();
-    witnesses.keep_below(bound);
+    if (bound != below) witnesses.keep_below(bound);
+    below = bound;
     has_lowest = has_lowest && least <= bound;
     for (; edges < added.size(); ++edges) {
       const precedence& e = added[edges];
@@ -146,23 +150,36 @@ class inquiry {
         ancestors_(order.copy(order.ancestors()[v])),
         descendants_(order.copy(order.descendants()[v])) {}
 
-  /// Finds the edges of v; adds other facts about v to `k`. `cut` is working memory. Asks `go_on`
-  /// before each minimum cut.
+  /// Finds the edges of v; adds other facts about v to `k`. The first inquiry about a node ends with its lowest set. `cut` is working
+  /// memory. Asks `go_on` before each minimum cut.
   outcome run(node_knowledge& k, lowest_set& cut, function_ref<bool()> go_on) {
     if (!k.has_lowest) {
       if (!go_on()) return outcome::stopped;
+      const bool is_first = k.least == k.unknown;
       k.lowest = lowest(cut, order_->copy(ancestors_), undecided());
       k.least = height_of(k.lowest);
-      k.has_lowest = k.least <= bound_;
-      if (!k.has_lowest) return next_ = std::min(next_, k.least), outcome::refuted;
-      k.witnesses.add(k.lowest, k.least);
+      k.has_lowest = accept(k, k.lowest);
+      if (!k.has_lowest) return next_ = std::min(next_, failed_), outcome::refuted;
+      if (is_first) return outcome::open;
     }
-    last_with_ = last_without_ = {k.lowest, k.least};
-    const outcome result = ask(k, cut, go_on);
-    keep(last_with_), keep(last_without_);
-    for (const low_set& s : found_) k.witnesses.add(s.set, s.height);
-    found_.clear();
-    return result;
+    for (node_id u = 0; u < g_->size(); ++u) {
+      if (u == v_) continue;
+      for (const bool inside : {true, false}) {
+        if (ancestors_[u] || descendants_[u]) break;
+        if (reuse_ && k.witnesses.has(u, inside)) continue;
+        if (!inside && runs_by_itself(u)) {
+          if (!order_->delays()) order({u, v_}, false);
+          break;
+        }
+        if (reuse_ && accept(k, changed(k.lowest, u, inside))) continue;
+        if (!go_on()) return outcome::stopped;
+        if (accept(k, inside ? lowest_with(k, cut, u) : lowest_without(k, cut, u))) continue;
+        next_ = std::min(next_, failed_);
+        order(inside ? precedence{v_, u} : precedence{u, v_}, true);
+      }
+    }
+    k.answered = true;
+    return outcome::open;
   }
 
   /// The least that v takes if u has run before it, or has not (`inside` is false): level plus peak, bytes. u and v are
@@ -178,55 +195,7 @@ class inquiry {
   delta next() const { return next_; }
 
  private:
-  /// A set in which v can run, with its height.
-  struct low_set {
-    bit_set set{};
-    delta height = 0;
-    bool is_new = false;  ///< not one of the witnesses yet
-  };
-
-  /// Asks whether v can run with each other node, and without. The last set that showed so is changed as little as the next question
-  /// asks for, and again, as long as that is low enough: so it answers many questions before it becomes a witness.
-  outcome ask(node_knowledge& k, lowest_set& cut, function_ref<bool()> go_on) {
-    for (node_id u = 0; u < g_->size(); ++u) {
-      if (u == v_) continue;
-      for (const bool inside : {true, false}) {
-        if (ancestors_[u] || descendants_[u]) break;
-        if (reuse_ && (is_answered(u, inside) || k.witnesses.has(u, inside))) continue;
-        if (!inside && runs_by_itself(u)) {
-          if (!order_->delays()) order({u, v_}, false);
-          break;
-        }
-        low_set& last = inside ? last_with_ : last_without_;
-        if (reuse_ && replace(last, changed(last.set, u, inside))) continue;
-        keep(last);
-        if (reuse_ && replace(last, changed(k.lowest, u, inside))) continue;
-        if (!go_on()) return outcome::stopped;
-        if (replace(last, inside ? lowest_with(k, cut, u) : lowest_without(k, cut, u))) continue;
-        next_ = std::min(next_, failed_);
-        order(inside ? precedence{v_, u} : precedence{u, v_}, true);
-      }
-    }
-    k.answered = true;
-    return outcome::open;
-  }
-  /// Whether a set of this inquiry holds u, or one does not.
-  bool is_answered(node_id u, bool inside) const {
-    const auto answers = [&](const low_set& s) { return s.set[u] == inside; };
-    return answers(inside ? last_with_ : last_without_) || std::any_of(found_.begin(), found_.end(), answers);
-  }
-  /// Puts a set in the place of the last one where it is low enough.
-  bool replace(low_set& last, bit_set set) {
-    const delta h = height_of(set);
-    if (h > bound_) return failed_ = h, false;
-    last = {std::move(set), h, true};
-    return true;
-  }
-  /// Makes a set a witness, once the inquiry has ended.
-  void keep(low_set& s) {
-    if (std::exchange(s.is_new, false)) found_.push_back(s);
-  }
-  /// The set, changed as little as u being in it or not asks for.
+  /// The lowest set, changed as little as u being in it or not asks for.
   bit_set changed(const bit_set& set, node_id u, bool inside) const {
     return inside ? united(set, order_->above(u)) : minus(set, order_->below(u));
   }
@@ -260,8 +229,7 @@ class inquiry {
     return lowest(cut, minus(left, free), free);
   }
   /// The nodes of `possible` that may change once `changed` has: nodes behind it whose impact has the given sign, with all
-  /// nodes before those; then the same again from there. What others reached is passed over: its row
-  /// holds nothing that theirs do not.
+  /// nodes before those; then the same again from there. A node that is reached already is passed over: so is all that it reaches.
   bit_set within_reach(bit_set changed, const bit_set& possible, const bit_matrix& behind, const bit_matrix& before,
                        int sign) const {
     bit_set found(g_->size());
@@ -295,6 +263,13 @@ class inquiry {
     for_each_bit(set, [&](std::size_t u) { h += g_->cost[u].impact; });
     return h;
   }
+  /// Makes a set a witness where it is low enough.
+  bool accept(node_knowledge& k, const bit_set& set) {
+    const delta h = height_of(set);
+    if (h > bound_) return failed_ = h, false;
+    k.witnesses.add(set, h);
+    return true;
+  }
   /// Whether v is behind all that release u waits for.
   bool runs_by_itself(node_id u) const {
     const auto readers = g_->preds[u];
@@ -318,8 +293,6 @@ class inquiry {
   delta bound_;
   bool reuse_;
   bit_set ancestors_, descendants_;
-  low_set last_with_, last_without_;  // the last to show that v can run with some node, and without
-  std::vector<low_set> found_;        // other new ones
   std::vector<finding> findings_;
   delta failed_ = 0;  // height of the last set that was no witness
   delta next_ = std::numeric_limits<delta>::max();

@@ -73,19 +73,8 @@ class prober {
   outcome run(bytes b, function_ref<bool()> go_on, const helpers& who = {}) {
     if (bound_ != static_cast<delta>(b)) next_ = std::numeric_limits<delta>::max();
     bound_ = static_cast<delta>(b);
-    for (std::size_t before = no_edges; before != edges_.size();) {
-      before = edges_.size();
-      std::vector<node_id> group;
-      const std::vector<node_id> nodes = by_slack();
-      for (std::size_t i = 0; i < nodes.size(); ++i) {
-        knowledge& k = known_[nodes[i]];
-        k.keep_legal(nodes[i], bound_, edges_);
-        if (!k.has_lowest || !k.answered) group.push_back(nodes[i]);
-        if (group.empty() || (group.size() < group_size && i + 1 < nodes.size())) continue;
-        if (const outcome o = ask(group, go_on, who); o != outcome::open) return o;
-        group.clear();
-      }
-    }
+    for (std::vector<node_id> group = tightest(); !group.empty(); group = tightest())
+      if (const outcome o = ask(group, go_on, who); o != outcome::open) return o;
     return outcome::open;
   }
 
@@ -142,19 +131,22 @@ class prober {
  private:
   using knowledge = detail::node_knowledge;
   using inquiry = detail::inquiry;
-  static constexpr std::size_t no_edges = static_cast<std::size_t>(-1);
   static constexpr std::size_t group_size = 8;
 
-  /// Nodes with the least room under B first: they refute soonest.
-  std::vector<node_id> by_slack() const {
+  /// A group of the nodes with open questions that have the least room under B: these find most edges, and refute soonest. Nodes
+  /// of which the room is not known come first.
+  std::vector<node_id> tightest() {
     plain_vector<std::pair<delta, node_id>> heights;
-    for (node_id v = 0; v < graph().active; ++v)
-      heights.emplace_back(known_[v].has_lowest ? -known_[v].least : -graph().cost[v].peak, v);
-    std::sort(heights.begin(), heights.end());
-    std::vector<node_id> order;
-    order.reserve(heights.size());
-    for (const auto& [height, v] : heights) order.push_back(v);
-    return order;
+    for (node_id v = 0; v < graph().active; ++v) {
+      knowledge& k = known_[v];
+      k.keep_legal(v, bound_, edges_);
+      if (!k.has_lowest || !k.answered) heights.emplace_back(-k.least, v);
+    }
+    const auto end = heights.begin() + static_cast<std::ptrdiff_t>(std::min(group_size, heights.size()));
+    std::partial_sort(heights.begin(), end, heights.end());
+    std::vector<node_id> group;
+    for (auto h = heights.begin(); h != end; ++h) group.push_back(h->second);
+    return group;
   }
 
   inquiry about(node_id v) const { return {order_, v, bound_, reuse_}; }
