@@ -34,5 +34,4 @@ file=certify/find_events.hpp
 mutant "found: releases that wait for others are hosts" $file 's/bounds::fold_into::closed/@ ? bounds::fold_into::all : &/'
 mutant "found: merged nodes stay" $file 's/is_merged\[merge_costs\(cost, r\)\] = true;/is_merged[merge_costs(cost, r)] = !@;/'
 
-build_mutants tests/certify/events_test.cpp -O1 tests/main.cpp || exit 2
-notice_each "$copy/mutants" -a
+notice_with tests/certify/events_test.cpp
