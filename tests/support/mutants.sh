@@ -4,7 +4,7 @@ copy=$(mktemp -d)
 trap 'rm -rf "$copy"' EXIT
 cp -r include "$copy/include"
 : >"$copy/names"
-count=0 asked=0  # mutants so far, and those that were asked about
+count=0
 
 # mutant NAME FILE SED-SCRIPT, an extended one, in which @ is the condition that the rule is to be wrong
 mutant() {
@@ -32,10 +32,11 @@ TEXT
   ${CXX:-g++} -std=c++20 -w -include "$copy/mutant.hpp" -I "$copy/include" -I tests "$@" "$program" -o "$copy/mutants" -pthread
 }
 
-# notice_each COMMAND...: which mutants since the last call make a command fail that does not fail without one; 1 where one is not noticed
+# notice_each COMMAND...: which mutants since the last call make a command fail that does not fail without one; 1 where one is not
+# noticed
 notice_each() {
   WRONG_RULE=0 "$@" >/dev/null 2>&1 || { echo "mutants: $1 fails as it is" >&2; exit 2; }
-  number=$asked survivors=0
+  number=$((count - $(wc -l <"$copy/names"))) survivors=0
   while read -r name; do
     number=$((number + 1))
     if WRONG_RULE=$number timeout 300 "$@" >/dev/null 2>&1; then
@@ -45,7 +46,6 @@ notice_each() {
       echo "$name: noticed"
     fi
   done <"$copy/names"
-  asked=$count
   : >"$copy/names"
   [ $survivors -eq 0 ]
 }

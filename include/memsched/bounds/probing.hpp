@@ -140,7 +140,7 @@ class prober {
     for (node_id v = 0; v < graph().active; ++v) {
       knowledge& k = known_[v];
       k.keep_legal(v, bound_, edges_);
-      if (!k.has_lowest || !k.answered) heights.emplace_back(-k.least, v);
+      if (!k.answered) heights.emplace_back(-k.least, v);
     }
     const auto end = heights.begin() + static_cast<std::ptrdiff_t>(std::min(group_size, heights.size()));
     std::partial_sort(heights.begin(), end, heights.end());
