@@ -195,6 +195,36 @@ TEST_CASE("whatever orders the scheduler gives, the exact search settles the are
   REQUIRE(searched * 20 > MEMSCHED_LAW_JOINT);
 }
 
+TEST_CASE("the exact search says no only where the arena is larger, whatever plans and conflicts are left open") {
+  std::uint32_t fits = 0, open = 0;
+  for (std::uint64_t seed = 0; seed < MEMSCHED_LAW_JOINT; ++seed) {
+    support::random r(seed);
+    const bytes alignment = 2 + r.below(3), workspace = alignment * (2 + r.below(5));
+    const problem_draft d = support::random_draft(seed, {.operators = 4 + r.below(2), .max_size = 5});
+    const bool has_gap = seed % 4 == 0;  // conflicts that take nodes to find
+    const problem p = has_gap ? support::better_above_the_peak()
+                              : support::behind_a_workspace(support::tensors_renumbered(d, seed), workspace);
+    const best_of_all truth = try_all_orders(p, {}, has_gap ? 1 : alignment);
+    std::uint32_t calls = 0;
+    const any_order_within scheduler{&r, &calls};
+    const std::uint32_t percent_open = r.below(3) * 30;
+    const auto planner = [&](std::span<const buffer> buffers, bytes, search&) {
+      return r.chance(percent_open) ? arena_plan{.size = no_limit} : plan_offsets(buffers);
+    };
+    search context{options{}};
+    using answer = detail::joint_search::answer;
+    detail::joint_search joint(p, scheduler, planner, has_gap ? 1 : alignment, context);
+    const answer a = joint.decide(truth.arena, r.chance(50) ? 20'000 : 0);
+    INFO("seed " << seed);
+    REQUIRE(a != answer::no);
+    fits += a == answer::fits ? 1 : 0;
+    open += a == answer::open ? 1 : 0;
+  }
+  CAPTURE(fits, open);
+  REQUIRE(fits * 4 > MEMSCHED_LAW_JOINT);
+  REQUIRE(open * 10 > MEMSCHED_LAW_JOINT);
+}
+
 TEST_CASE("a bound that is above a known peak is an error that names the scheduler") {
   for (std::uint64_t seed = 0; seed < 50; ++seed) {
     const problem p = support::around_a_gap(seed);
