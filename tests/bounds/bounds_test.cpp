@@ -116,8 +116,39 @@ TEST_CASE("a layer bounds as the lowest sets do in which its first or its last m
         if (tight > 0) REQUIRE(bound(tight - 1) == tight);
       }
       for (const bytes start : {bytes{0}, optimum / 2})
-        REQUIRE(bounds::best_layer_bound(g, g.topological_order(), start, go_on).bound <= optimum);
+        REQUIRE(bounds::layer_search(g).run(g.topological_order(), start, go_on).bound <= optimum);
     }
+}
+
+TEST_CASE("a search of layers that stops and goes on finds what one without a stop finds") {
+  std::uint32_t stopped = 0;
+  const auto go_on = [] { return true; };
+  for (std::uint64_t seed = 0; seed < cases; ++seed) {
+    const problem p = support::random_problem(seed, {.operators = 14});
+    const schedule_graph g = make_schedule_graph(p, {});
+    support::random r(seed);
+    const std::vector<node_id> one = g.topological_order(),
+                               other = list_schedule(g, [](const order_walk&, node_id v, index_t) { return ~v; });
+    const bounds::best_layer all = bounds::layer_search(g).run(one, 0, go_on);
+    REQUIRE(!all.gave_up);
+    bounds::layer_search layers(g);
+    bounds::best_layer part{.gave_up = true};
+    INFO("seed " << seed);
+    for (int turns = 0; part.gave_up; ++turns) {
+      REQUIRE(turns < 1000);
+      const bytes target =
+          r.chance(30) ? r.below(static_cast<std::uint32_t>(all.bound) + 2) : 0;  // it may fall from turn to turn
+      int cuts = static_cast<int>(r.below(4));
+      const auto go_on_for_a_while = [&] { return cuts-- > 0; };
+      if (r.chance(30)) (void)layers.run(other, target, go_on_for_a_while);
+      part = layers.run(turns % 2 == 0 ? one : other, part.bound, go_on, r.below(60));
+      stopped += part.gave_up ? 1 : 0;
+    }
+    REQUIRE(part.bound == all.bound);
+    (void)layers.run(one, part.bound, go_on);
+    REQUIRE(layers.run(one, part.bound, go_on).work == 0);
+  }
+  REQUIRE(stopped > cases);
 }
 
 TEST_CASE("probing never refutes a peak that is reached, and its edges keep an order that reaches it") {

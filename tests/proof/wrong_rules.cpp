@@ -92,7 +92,7 @@ bytes claimed_by_destructive_search(const subject& x, claims::random& r) {
 }
 
 bytes claimed_by_cuts_and_layers(const subject& x, const std::vector<node_id>& order, claims::random& r) {
-  bytes bound = bounds::best_layer_bound(x.g, order, bounds::best_cut_bound(x.g, order, 0, go_on).bound, go_on).bound;
+  bytes bound = bounds::layer_search(x.g).run(order, bounds::best_cut_bound(x.g, order, 0, go_on).bound, go_on).bound;
   bounds::cut_bound cut(x.g);
   for (node_id v = 0; v < x.g.active; ++v) bound = std::max(bound, cut.at(v));
   std::vector<node_id> layer;

@@ -139,24 +139,46 @@ class layer_bound {
 };
 
 /// Sets of two nodes or more that are likely to give a bound as layers: nodes at the same distance from the sources, or
-/// from the sinks, by longest paths; nodes of the same cost; nodes of the same cost and distance. Each ascending. O(nodes
-/// log nodes + edges). Asks `go_on` before each of these kinds where the graph has more than 65,536 nodes, and leaves out
-/// the kind where that says no.
+/// from the sinks, by longest paths; nodes of the same cost; nodes of the same cost and distance. Each ascending, and none twice.
+/// O(nodes log nodes + edges). Asks `go_on` before each of these kinds where the graph has more than 65,536 nodes, and gives none
+/// where that said no.
 MEMSCHED_FUNCTION std::vector<std::vector<node_id>> likely_layers(const schedule_graph& g, function_ref<bool()> go_on);
 
-/// The best bound that those layers give, no less than `start`; bytes. The layer that gives it, by its first or its last
-/// members; none where `start` was not exceeded. Layers are tried by the memory that `order` takes when it runs their first
-/// member, or their last, and not at all where that is no more than the bound so far. Asks `go_on` before each cut and each
-/// kind of layers. Gives up where the bound has not risen for so many nodes and edges visited, which only large graphs take.
+/// A layer that gives a bound, by its first or its last members.
 struct best_layer {
   bytes bound = 0;
-  std::vector<node_id> members{};
+  std::vector<node_id> members{};  ///< none where no layer gave more than was known
   bool first = false;
   bool gave_up = false;    ///< for want of patience
   std::uint64_t work = 0;  ///< nodes and edges visited
 };
-MEMSCHED_FUNCTION best_layer best_layer_bound(const schedule_graph& g, std::span<const node_id> order, bytes start,
-                                              function_ref<bool()> go_on, std::uint64_t patience = std::uint64_t{3} << 22);
+
+/// Looks for the likely layer that gives the best bound.
+class layer_search {
+ public:
+  /// g must outlive it.
+  explicit layer_search(const schedule_graph& g) : g_(&g), bounds_(g) {}
+
+  /// The best bound of the layers, no less than `start`; bytes. Layers are tried by the memory that `order` takes when it
+  /// runs their first member, or their last, and not at all where that, or what an earlier call found, is no more than the bound so
+  /// far. Asks `go_on` before each cut and each kind of layers. Gives up where the bound has not risen for so many nodes and edges
+  /// visited, which only large graphs take; another call goes on from there.
+  MEMSCHED_FUNCTION best_layer run(std::span<const node_id> order, bytes start, function_ref<bool()> go_on,
+                                   std::uint64_t patience = std::uint64_t{3} << 22);
+
+ private:
+  /// The bound of a layer by its first or its last members is no more than `most`.
+  struct question {
+    std::size_t layer;
+    bool first;
+    bytes most;
+  };
+
+  const schedule_graph* g_;
+  layer_bound bounds_;
+  std::vector<std::vector<node_id>> layers_{};
+  std::vector<question> questions_{};  // of all layers
+};
 
 }  // namespace bounds
 
@@ -182,8 +204,10 @@ MEMSCHED_FUNCTION std::vector<std::vector<node_id>> likely_layers(const schedule
     for (node_id u : g.preds[order[i]]) to_sinks[u] = std::max(to_sinks[u], to_sinks[order[i]] + 1);
   constexpr std::size_t large = std::size_t{1} << 16;
   std::vector<std::vector<node_id>> layers;
+  bool all = true;
   const auto add_alike = [&](auto key) {
-    if (g.active > large && !go_on()) return;
+    all = all && (g.active <= large || go_on());
+    if (!all) return;
     plain_vector<std::pair<decltype(key(0)), node_id>> nodes;
     nodes.reserve(g.active);
     for (node_id v = 0; v < g.active; ++v) nodes.emplace_back(key(v), v);
@@ -201,47 +225,53 @@ MEMSCHED_FUNCTION std::vector<std::vector<node_id>> likely_layers(const schedule
   add_alike([&](node_id v) { return cost(v); });
   add_alike([&](node_id v) { return std::pair(cost(v), from_sources[v]); });
   add_alike([&](node_id v) { return std::pair(cost(v), to_sinks[v]); });
+  if (!all) return {};
+  std::sort(layers.begin(), layers.end());
+  layers.erase(std::unique(layers.begin(), layers.end()), layers.end());
   return layers;
 }
 
-MEMSCHED_FUNCTION best_layer best_layer_bound(const schedule_graph& g, std::span<const node_id> order, bytes start,
-                                              function_ref<bool()> go_on, std::uint64_t patience) {
-  plain_vector<std::size_t> position(g.size());
-  plain_vector<delta> height;
-  order_walk w(g);
+MEMSCHED_FUNCTION best_layer layer_search::run(std::span<const node_id> order, bytes start, function_ref<bool()> go_on,
+                                               std::uint64_t patience) {
+  if (questions_.empty()) {
+    layers_ = likely_layers(*g_, go_on);
+    for (std::size_t i = 0; i < layers_.size(); ++i)
+      for (const bool first : {true, false}) questions_.push_back({i, first, std::numeric_limits<bytes>::max()});
+  }
+  plain_vector<std::size_t> position(g_->size());
+  plain_vector<bytes> height;
+  order_walk w(*g_);
   for (node_id v : order) {
     position[v] = height.size();
-    height.push_back(w.level() + w.effect(v).peak);
+    height.push_back(static_cast<bytes>(w.level() + w.effect(v).peak));
     w.fire(v);
   }
-  std::vector<std::vector<node_id>> layers = likely_layers(g, go_on);
-  struct question {
-    delta most;  // no bound exceeds the peak of the order
-    std::size_t layer;
-    bool first;
-  };
-  plain_vector<question> questions;
-  for (std::size_t i = 0; i < layers.size(); ++i) {
-    const auto [first, last] = std::minmax_element(layers[i].begin(), layers[i].end(),
-                                                   [&](node_id a, node_id b) { return position[a] < position[b]; });
-    questions.push_back({height[position[*first]], i, true});
-    questions.push_back({height[position[*last]], i, false});
+  plain_vector<std::pair<bytes, question*>> open;
+  for (question& q : questions_) {
+    const auto earlier = [&](node_id a, node_id b) { return position[a] < position[b]; };
+    const auto [first, last] = std::minmax_element(layers_[q.layer].begin(), layers_[q.layer].end(), earlier);
+    const bytes reached = height[position[q.first ? *first : *last]];  // no bound exceeds the peak of the order
+    if (std::min(reached, q.most) > start) open.emplace_back(reached, &q);
   }
-  std::stable_sort(questions.begin(), questions.end(), [](const auto& a, const auto& b) { return a.most > b.most; });
-  layer_bound bounds(g);
+  std::stable_sort(open.begin(), open.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
   best_layer best{.bound = start};
   const question* by = nullptr;
-  std::uint64_t end = patience;
-  for (const question& q : questions) {
-    if (q.most <= static_cast<delta>(best.bound) || !go_on()) break;
-    best.gave_up = bounds.work() > end;
+  bool more = true;
+  const auto ask = [&] { return more = more && go_on(); };
+  const std::uint64_t before = bounds_.work();
+  std::uint64_t end = before + patience;
+  for (const auto& [reached, q] : open) {
+    if (reached <= best.bound || !ask()) break;
+    if (q->most <= best.bound) continue;
+    best.gave_up = bounds_.work() > end;
     if (best.gave_up) break;
-    const auto& layer = layers[q.layer];
-    const bytes bound = bounds.of(layer, q.first, best.bound, go_on);
-    if (bound > best.bound) best.bound = bound, by = &q, end = bounds.work() + patience;
+    const bytes bound = bounds_.of(layers_[q->layer], q->first, best.bound, ask);
+    if (!more) break;
+    if (bound > best.bound) best.bound = bound, by = q, end = bounds_.work() + patience;
+    q->most = best.bound;
   }
-  best.work = bounds.work();
-  if (by != nullptr) best.members = std::move(layers[by->layer]), best.first = by->first;
+  best.work = bounds_.work() - before;
+  if (by != nullptr) best.members = layers_[by->layer], best.first = by->first;
   return best;
 }
 

@@ -329,7 +329,7 @@ inline complaint ask_bound(const subject& x, random& r, std::string& asked) {
   bounds::cut_bound cut(x.g);
   for (node_id v = 0; v < x.g.active; ++v)
     if (cut.at(v) > x.optimum) return compared("cut at a node", cut.at(v), x.optimum);
-  if (const bytes b = bounds::best_layer_bound(x.g, order, 0, go_on).bound; b > x.optimum)
+  if (const bytes b = bounds::layer_search(x.g).run(order, 0, go_on).bound; b > x.optimum)
     return compared("layers", b, x.optimum);
   bounds::layer_bound members(x.g);
   std::vector<node_id> layer;

@@ -18,7 +18,6 @@
 #include <memsched/bounds/closed_window.hpp>
 #include <memsched/bounds/cut_bound.hpp>
 #include <memsched/bounds/folding.hpp>
-#include <memsched/bounds/layer_bound.hpp>
 #include <memsched/passes/compress.hpp>
 #include <memsched/schedulers/automatic/part_search.hpp>
 #include <memsched/schedulers/greedy.hpp>
@@ -44,8 +43,9 @@ inline bool part_search::cut_nodes() {
 
 /// Minimum cuts for the first and the last members of layers. The incumbent says which layers are asked.
 inline bool part_search::cut_layers() {
+  if (!layers_) layers_.emplace(g_);
   const auto go_on = [&] { return context_.control().count_cut(); };
-  const auto best = best_layer_bound(g_, order_, from(), go_on, slice_ * visits_of_a_unit);
+  const auto best = layers_->run(order_, from(), go_on, slice_ * visits_of_a_unit);
   if (!best.members.empty()) raise(best.bound);
   context_.control().spend(best.work / visits_of_a_unit);
   return facts_.rows || context_.stopped() || best.gave_up;

@@ -20,6 +20,7 @@
 #include <memsched/base/backbone.hpp>
 #include <memsched/bounds/cut_bound.hpp>
 #include <memsched/bounds/destructive_search.hpp>
+#include <memsched/bounds/layer_bound.hpp>
 #include <memsched/bounds/windowed_cut.hpp>
 #include <memsched/presolve/compression.hpp>
 #include <memsched/presolve/narrowing.hpp>
@@ -205,6 +206,7 @@ class part_search {
   bool line_is_old_ = true;
   std::optional<backbone> bone_;
   std::vector<std::vector<node_id>> local_;  // scratch of each thread
+  std::optional<layer_search> layers_;
   std::optional<both_ends_search> exact_;
   std::uint64_t exact_in_vain_ = 0;  // its work since it raised the bound
   work_growth exact_growth_;
