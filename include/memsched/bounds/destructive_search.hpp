@@ -30,8 +30,8 @@ class peak_grid {
   bytes base_, step_;
 };
 
-/// Looks for the smallest peak that a refuter cannot refute, between a bound and a peak that is reached. First asks for the
-/// peak below that one, since a good order is often the best; then gallops up from the bound, and bisects.
+/// Looks for the smallest peak that a refuter cannot refute, between a bound and a peak that is reached. Gallops up from the
+/// bound, and bisects. Where the two are close, first asks for the peak below the upper one, since a good order is often the best.
 ///
 /// A refuter is a value, as `prober` is: `run(peak, how...)` returns whether there is no order with at most that peak, or
 /// that it can derive no more, or that it was stopped; called again, it resumes. Facts that it derived for one peak
@@ -83,12 +83,10 @@ class destructive_search {
       attempt done = *std::exchange(trial_, std::nullopt);
       if (outcome == prober::outcome::refuted) {
         raise(proven_by(done, open_.empty() ? high : open_.back().peak + 1));
-        step_ = std::max(2 * step_ + peaks_.step(), room(high) / 64);
+        step_ = 2 * step_ + peaks_.step();
       } else {
         open_.push_back(std::move(done));
-        if (open_.size() > 1) step_ = room(high);
       }
-      step_ = std::min(step_, room(high) / 2);
     }
     return true;
   }
@@ -101,6 +99,8 @@ class destructive_search {
   }
 
  private:
+  static constexpr bytes close = 8;  // from a bound to a peak it is this part of the peak at most
+
   struct attempt {
     bytes peak;
     Refuter refuter;
@@ -122,8 +122,9 @@ class destructive_search {
     }
     return prober::outcome::open;
   }
-  attempt begin(bytes high) const {
-    if (open_.empty()) return {peaks_.down(high - 1), above_};
+  attempt begin(bytes high) {
+    step_ = std::clamp(step_, room(high) / 8, room(high) / 2);
+    if (open_.empty()) return {peaks_.down(room(high) <= high / close ? high - 1 : bound_ + step_), above_};
     return {peaks_.down(std::min(bound_ + step_, open_.back().peak - 1)), open_.back().refuter};
   }
   /// Facts that hold below peaks from `high` on hold below `high`.
