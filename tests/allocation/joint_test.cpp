@@ -209,7 +209,10 @@ TEST_CASE("the exact search says no only where the arena is larger, whatever pla
     const any_order_within scheduler{&r, &calls};
     const std::uint32_t percent_open = r.below(3) * 30;
     const auto planner = [&](std::span<const buffer> buffers, bytes, search&) {
-      return r.chance(percent_open) ? arena_plan{.size = no_limit} : plan_offsets(buffers);
+      if (!r.chance(percent_open)) return plan_offsets(buffers);
+      arena_plan none_found;
+      none_found.size = no_limit;
+      return none_found;
     };
     search context{options{}};
     using answer = detail::joint_search::answer;
