@@ -199,12 +199,12 @@ TEST_CASE("the exact search says no only where the arena is larger, whatever pla
   std::uint32_t fits = 0, open = 0;
   for (std::uint64_t seed = 0; seed < MEMSCHED_LAW_JOINT; ++seed) {
     support::random r(seed);
-    const bytes alignment = 2 + r.below(3), workspace = alignment * (2 + r.below(5));
-    const problem_draft d = support::random_draft(seed, {.operators = 4 + r.below(2), .max_size = 5});
     const bool has_gap = seed % 4 == 0;  // conflicts that take nodes to find
+    const bytes alignment = has_gap ? 1 : 2 + r.below(3), workspace = alignment * (2 + r.below(5));
+    const problem_draft d = support::random_draft(seed, {.operators = 4 + r.below(2), .max_size = 5});
     const problem p = has_gap ? support::better_above_the_peak()
                               : support::behind_a_workspace(support::tensors_renumbered(d, seed), workspace);
-    const best_of_all truth = try_all_orders(p, {}, has_gap ? 1 : alignment);
+    const best_of_all truth = try_all_orders(p, {}, alignment);
     std::uint32_t calls = 0;
     const any_order_within scheduler{&r, &calls};
     const std::uint32_t percent_open = r.below(3) * 30;
@@ -216,7 +216,7 @@ TEST_CASE("the exact search says no only where the arena is larger, whatever pla
     };
     search context{options{}};
     using answer = detail::joint_search::answer;
-    detail::joint_search joint(p, scheduler, planner, has_gap ? 1 : alignment, context);
+    detail::joint_search joint(p, scheduler, planner, alignment, context);
     const answer a = joint.decide(truth.arena, r.chance(50) ? 20'000 : 0);
     INFO("seed " << seed);
     REQUIRE(a != answer::no);

@@ -99,7 +99,7 @@ class destructive_search {
   }
 
  private:
-  static constexpr bytes close = 8;  // from a bound to a peak it is this part of the peak at most
+  static constexpr bytes close = 8;  // a bound is close to a peak where it is lower by an eighth of the peak at most
 
   struct attempt {
     bytes peak;

@@ -160,8 +160,8 @@ class layer_search {
   explicit layer_search(const schedule_graph& g) : g_(&g), bounds_(g) {}
 
   /// The best bound of the layers, no less than `start`; bytes. Layers are tried by the memory that `order` takes when it
-  /// runs their first member, or their last, and not at all where that, or what an earlier call found, is no more than the bound so
-  /// far. Asks `go_on` before each cut and each kind of layers. Gives up where the bound has not risen for so many nodes and edges
+  /// runs their first member, or their last. A layer is passed over where that memory, or its bound by an earlier call, is no more
+  /// than the bound so far. Asks `go_on` before each cut and each kind of layers. Gives up where the bound has not risen for so many nodes and edges
   /// visited, which only large graphs take; another call goes on from there.
   MEMSCHED_FUNCTION best_layer run(std::span<const node_id> order, bytes start, function_ref<bool()> go_on,
                                    std::uint64_t patience = std::uint64_t{3} << 22);
@@ -239,19 +239,22 @@ MEMSCHED_FUNCTION best_layer layer_search::run(std::span<const node_id> order, b
       for (const bool first : {true, false}) questions_.push_back({i, first, std::numeric_limits<bytes>::max()});
   }
   plain_vector<std::size_t> position(g_->size());
-  plain_vector<bytes> height;
+  plain_vector<bytes> height(g_->size());
   order_walk w(*g_);
-  for (node_id v : order) {
-    position[v] = height.size();
-    height.push_back(static_cast<bytes>(w.level() + w.effect(v).peak));
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    const node_id v = order[i];
+    position[v] = i;
+    height[v] = static_cast<bytes>(w.level() + w.effect(v).peak);
     w.fire(v);
   }
+  const auto earlier = [&](node_id a, node_id b) { return position[a] < position[b]; };
   plain_vector<std::pair<bytes, question*>> open;
   for (question& q : questions_) {
-    const auto earlier = [&](node_id a, node_id b) { return position[a] < position[b]; };
-    const auto [first, last] = std::minmax_element(layers_[q.layer].begin(), layers_[q.layer].end(), earlier);
-    const bytes reached = height[position[q.first ? *first : *last]];  // no bound exceeds the peak of the order
-    if (std::min(reached, q.most) > start) open.emplace_back(reached, &q);
+    if (q.most <= start) continue;
+    const auto& layer = layers_[q.layer];
+    const node_id v = q.first ? *std::min_element(layer.begin(), layer.end(), earlier)
+                              : *std::max_element(layer.begin(), layer.end(), earlier);
+    if (height[v] > start) open.emplace_back(height[v], &q);  // no bound exceeds the peak of the order
   }
   std::stable_sort(open.begin(), open.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
   best_layer best{.bound = start};

@@ -53,7 +53,7 @@ inline constexpr std::uint64_t layer_work = std::uint64_t{1} << 26;  ///< nodes 
 /// Looks for a layer of g that gives more than `start`, and notes it, renamed. The bound.
 inline bytes derive_layer(const schedule_graph& g, bytes start, function_ref<bool()> go_on,
                           const std::vector<node_id>& names, derived::side& side) {
-  const best_layer found = bounds::layer_search(g).run(g.topological_order(), start, go_on, layer_work);
+  const best_layer found = layer_search(g).run(g.topological_order(), start, go_on, layer_work);
   for (node_id v : found.members) side.layer.push_back(names[v]);
   std::sort(side.layer.begin(), side.layer.end());
   side.first = found.first;

@@ -48,7 +48,9 @@ inline bool part_search::cut_layers() {
   const auto best = layers_->run(order_, from(), go_on, slice_ * visits_of_a_unit);
   if (!best.members.empty()) raise(best.bound);
   context_.control().spend(best.work / visits_of_a_unit);
-  return facts_.rows || context_.stopped() || best.gave_up;
+  const bool more = facts_.rows || context_.stopped() || best.gave_up;
+  if (!more) layers_.reset();
+  return more;
 }
 
 /// Cuts over stretches of the line around its highest positions; more of them from turn to turn.
