@@ -80,6 +80,7 @@ class prober {
 
   /// Whether the graph and the edges so far run u before v.
   bool ordered(node_id u, node_id v) const { return order_.ordered(u, v); }
+  const detail::known_order& order() const { return order_; }
   /// Takes an edge between nodes that are not ordered for granted: facts derived from there on hold for orders that keep
   /// it.
   void assume(const precedence& e) { add_edge(e); }

@@ -1,4 +1,4 @@
-// Presolve under a cutoff: alternates probing, shaving and compression, assuming a peak of at most B.
+// Presolve under a cutoff: alternates probing, shaving, placing and compression, assuming a peak of at most B.
 #pragma once
 
 #include <algorithm>
@@ -10,6 +10,7 @@
 #include <vector>
 
 #include <memsched/base/function_ref.hpp>
+#include <memsched/bounds/placing.hpp>
 #include <memsched/bounds/probing.hpp>
 #include <memsched/bounds/shaving.hpp>
 #include <memsched/presolve/compression.hpp>
@@ -20,8 +21,8 @@ inline namespace MEMSCHED_ABI {
 namespace presolve {
 
 /// Derives, for a peak B, a smaller graph that has an order with a peak of at most B where the given one has, or that there
-/// is none. Probes, adds the edges and compresses, as often as that helps; where it does not, shaves (see `prober`,
-/// `shaver`). A value that shares its graphs with its copies. The given graph and the context must outlive it.
+/// is none. Probes, adds the edges and compresses, as often as that helps; where it does not, shaves and
+/// places (see `prober`, `shaver`, `placer`). A value that shares its graphs with its copies. The given graph and the context must outlive it.
 class narrowing {
  public:
   using outcome = prober::outcome;
@@ -40,6 +41,11 @@ class narrowing {
         if (!shaving_) shaving_.emplace(probing_);
         result = shaving_->run(probing_, patience, go_on, who);
       }
+      if (result == outcome::open && probing_.edges().empty()) {
+        if (!placing_) placing_.emplace(probing_);
+        result = placing_->run(probing_, go_on, who);
+        next_ = std::min(next_, placing_->next());
+      }
       if (result != outcome::open || probing_.edges().empty()) return result;
       compress_edges();
     }
@@ -53,8 +59,10 @@ class narrowing {
     for (std::size_t i = forms_.size(); i-- > 0;) order = forms_[i]->expand(order);
     return order;
   }
-  /// Memory of probing and shaving.
-  std::uint64_t bytes_held() const { return probing_.bytes_held() + (shaving_ ? shaving_->bytes_held() : 0); }
+  /// Memory of probing, shaving and placing.
+  std::uint64_t bytes_held() const {
+    return probing_.bytes_held() + (shaving_ ? shaving_->bytes_held() : 0) + (placing_ ? placing_->bytes_held() : 0);
+  }
 
  private:
   static constexpr std::size_t max_shaved = 2048;  // nodes, releases included: shaving weighs all pairs of them
@@ -64,12 +72,14 @@ class narrowing {
     if (bound_ != unasked) next_ = std::min(next_, bound_ + 1);  // facts hold up to the old peak
     bound_ = b;
     shaving_.reset();
+    placing_.reset();
   }
   void compress_edges() {
     next_ = next();
     forms_.push_back(std::make_shared<const compressed_graph>(compressed(with_edges(graph(), probing_.edges()), *context_)));
     probing_ = prober(graph());
     shaving_.reset();
+    placing_.reset();
   }
 
   static constexpr bytes unasked = std::numeric_limits<bytes>::max();
@@ -79,6 +89,7 @@ class narrowing {
   std::vector<std::shared_ptr<const compressed_graph>> forms_;  // each of the one before, the first of the given graph
   prober probing_;                                              // of the last
   std::optional<shaver> shaving_;
+  std::optional<placer> placing_;
 };
 
 }  // namespace presolve

@@ -155,8 +155,8 @@ inline part_search::window_bound part_search::bound_by_window(const live_index& 
   const auto [a, b] = windowed_cut(*line_, live, *bone_).best_ends(line_->highest(), reach, go_on, raise);
   if (!open()) return known;
   const auto window = close_window(*line_, live, *bone_, a, b);
-  if (!window) return known;
   known.whole = a == 0 && b == line_->size();
+  if (!window || (known.whole && g_.size() <= compression_rules{}.max_closure)) return known;  // `closed` solves it
   const std::uint64_t work = std::uint64_t{500} << window_effort_;
   for (bool more = true; more && open();) {
     const bytes before = std::max(known.bound, start), goal = std::max(before + grid_, peak - (peak - before) * 3 / 4);
