@@ -244,6 +244,13 @@ void print_all(const problem_draft& draft, const memory_model& model, support::r
     out.print_changed("cases", shaved);
   if (const certificate layer = support::by_layer(g, best.lower_bound, r); !layer.steps.empty())
     out.print_changed("layer", layer);
+  const bytes placed_below = best.lower_bound - r.below(static_cast<std::uint32_t>(best.lower_bound / 3 + 1));
+  if (const certificate placed = support::by_positions(g, placed_below, r.chance(30)); !placed.steps.empty()) {
+    out.print_changed("positions", placed);
+    certificate more = placed;
+    for (proof::proof_step& s : more.steps) s.level += s.positions.empty() ? 0 : 1;
+    out.print("positions forged", more);
+  }
   if (const certificate family = by_sets(g, best.lower_bound, r.chance(50)); family.family) {
     out.print_changed("family", family);
     for (const bool forgets_end : {false, true})

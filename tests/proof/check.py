@@ -297,6 +297,8 @@ class Proof:
                     ended = self.cases(step, depth)
                 elif "first" in step or "last" in step:
                     ended = self.layer(step)
+                elif "positions" in step:
+                    ended = self.positions(step)
                 else:
                     ended = self.cut(step)
             except Wrong as e:
@@ -436,6 +438,48 @@ class Proof:
         self.shown(step, levels)
         return True
 
+    def positions(self, step):
+        """Where nodes can run: the least and the most that run before each. Whether one has no position; else adds the edges."""
+        n, parts, facts = self.n, 64, step["positions"]
+        counted = [int(peak > 0) for peak in self.peak]
+        order = sequence(self.before)
+        first = [counted[v] + sum(counted[u] for u in members(self.reached(v, self.before))) for v in range(n)]
+        due = [1 + sum(counted) - counted[v] - sum(counted[u] for u in members(self.reached(v, self.behind))) for v in range(n)]
+        levels, ended = [], False
+        for fact in facts:
+            need(not ended, "the proof has ended")
+            k, price, v = whole(fact["k"], sum(counted) + 1, "k"), fact["price"], fact.get("in", fact.get("out"))
+            need(isinstance(price, int) and not ("in" in fact and "out" in fact), "a fact is in or out, and its price a number")
+            ran, later = (sum(1 << u for u in range(n) if due[u] <= k), sum(1 << u for u in range(n) if first[u] > k))
+            if v is not None:
+                need(counted[whole(v, n, "a node")], f"{v} is not counted")
+                if "in" in fact:
+                    ran |= self.reached(v, self.before) | 1 << v
+                else:
+                    later |= self.reached(v, self.behind) | 1 << v
+            adds = [parts * self.impact[u] + price * counted[u] for u in range(n)]
+            free = {u: adds[u] for u in range(n) if not (ran | later) >> u & 1}
+            value = parts * self.base - price * k + sum(adds[u] for u in members(ran)) + self.balance(free, fact["flow"], {})
+            levels.append(max(-(-value // parts), 0))
+            if v is None:
+                ended = True
+            elif "in" in fact:
+                first[v] = max(first[v], k + 1)
+            else:
+                due[v] = min(due[v], k)
+            for u in order:
+                first[u] = max([first[u]] + [first[x] + counted[u] for x in self.before[u]])
+            for u in reversed(order):
+                due[u] = min([due[u]] + [due[x] - counted[x] for x in self.behind[u]])
+            ended = ended or any(f > d for f, d in zip(first, due))
+        edges = [(whole(u, n, "edges"), whole(v, n, "edges")) for u, v in step.get("edges", [])]
+        need(bool(edges) != ended, "edges follow unless the proof ends")
+        need(all(u != v and counted[u] and due[u] <= first[v] for u, v in edges), "an edge does not follow")
+        for u, v in edges:
+            self.order(u, v)
+        self.shown(step, levels)
+        return ended
+
     def shown(self, step, levels):
         """Takes down the level of a step: the least of some."""
         need(levels and min(levels) == step["level"], f"level: the flow proves {levels}")
@@ -448,18 +492,21 @@ class Proof:
         for i, (release, amount) in enumerate(self.g.credits[v]):
             if not any(later >> r & 1 for r in self.g.readers_of[release] - {v}):
                 free[self.n + i] = -amount
+        spent = self.balance(free, flow, {self.n + i: self.g.readers_of[r] for i, (r, _) in enumerate(self.g.credits[v])})
+        return max(self.g.base + sum(self.impact[u] for u in members(ran)) + self.peak[v] + spent, 0)
+
+    def balance(self, free, flow, waits):
+        """The least that free nodes add, by a flow that pays for what they free; nodes beyond n wait for what `waits` says."""
         pairs = set()
         for from_, to, amount in flow:
             need(from_ in free and to in free and from_ < self.n, "the flow leaves the nodes that may have run or not")
-            waits = self.before[to] if to < self.n else self.g.readers_of[self.g.credits[v][to - self.n][0]]
-            need(from_ in waits, "the flow runs where there is no edge")
+            need(from_ in (self.before[to] if to < self.n else waits[to]), "the flow runs where there is no edge")
             need((from_, to) not in pairs and amount > 0, "the flow names an edge twice, or carries nothing")
             pairs.add((from_, to))
             free[from_], free[to] = free[from_] - amount, free[to] + amount
         needed = all(free[to] <= 0 for _, to, _ in flow) and all(free[from_] >= 0 for from_, _, _ in flow)
         need(needed, "the flow gives what is not needed, or takes what is")
-        spent = sum(min(x, 0) for x in free.values())
-        return max(self.g.base + sum(self.impact[u] for u in members(ran)) + self.peak[v] + spent, 0)
+        return sum(min(x, 0) for x in free.values())
 
 
 class Events:

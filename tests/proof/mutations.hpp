@@ -27,7 +27,7 @@ namespace detail {
 inline bool is_node(std::string_view key, std::size_t depth, std::size_t index) {
   if (key == "flow") return depth == 2 && index < 2;
   if (key == "sets") return depth == 2 && index == 1;
-  return key != "bound" && key != "level" && key != "lift" && key != "light";
+  return key != "bound" && key != "level" && key != "lift" && key != "light" && key != "k" && key != "price";
 }
 
 struct places {
@@ -65,7 +65,7 @@ T& any(std::vector<T>& list, random& r) {
 
 }  // namespace detail
 
-/// A level, a bound, an amount, the number of a set, a window's lift, how light nodes are.
+/// A level, a bound, an amount, the number of a set, a window's lift, how light nodes are, a position, a price.
 inline bool change_number(json& j, random& r, std::size_t) {
   auto [numbers, nodes, words, lists, fields] = detail::found_in(j);
   if (numbers.empty()) return false;
@@ -104,8 +104,13 @@ inline bool leave_out(json& j, random& r, std::size_t) {
 }
 /// Two items of a list, or what stands under two keys of a step.
 inline bool swap_two(json& j, random& r, std::size_t) {
-  static constexpr std::array<std::pair<const char*, const char*>, 6> keys{
-      {{"before", "after"}, {"first", "last"}, {"then", "else"}, {"behind", "ahead"}, {"v", "before"}, {"v", "after"}}};
+  static constexpr std::array<std::pair<const char*, const char*>, 7> keys{{{"before", "after"},
+                                                                            {"in", "out"},
+                                                                            {"first", "last"},
+                                                                            {"then", "else"},
+                                                                            {"behind", "ahead"},
+                                                                            {"v", "before"},
+                                                                            {"v", "after"}}};
   auto [numbers, nodes, words, lists, fields] = detail::found_in(j);
   if (!fields.empty() && r.chance(20)) {
     json& object = *detail::any(fields, r).first;

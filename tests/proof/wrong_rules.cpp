@@ -17,12 +17,14 @@
 
 #include <unistd.h>
 
+#include <memsched/bounds/placing.hpp>
 #include <memsched/certify/certify_graph.hpp>
 #include <memsched/certify/derive_rounds.hpp>
 
 #include "fuzz/claims/question_limit.hpp"
 #include "fuzz/claims/questions.hpp"
 #include "fuzz/claims/table.hpp"
+#include "support/changed_certificates.hpp"
 
 namespace {
 
@@ -64,7 +66,7 @@ bytes claimed_between(const subject& x, bytes floor, claims::random& r) {
   return c.control().with_states(states, [&] { return policy.between(x.g, c, floor, below); }).bound;
 }
 
-/// The peak up to which probing and shaving refute all.
+/// The peak up to which probing, shaving and placing refute all.
 bytes claimed_by_probing(const subject& x, claims::random& r) {
   const bytes peak = claims::detail::near(x.optimum, 30 - static_cast<int>(r.below(60)));
   const unsigned patience = r.below(4);
@@ -72,7 +74,9 @@ bytes claimed_by_probing(const subject& x, claims::random& r) {
   auto outcome = p.run(peak, go_on);
   if (outcome == bounds::prober::outcome::open && patience > 0)
     outcome = bounds::shaver(p, r.chance(70)).run(p, patience, go_on);
-  return outcome == bounds::prober::outcome::refuted ? p.next() : 0;
+  bounds::placer places(p);
+  if (outcome == bounds::prober::outcome::open) outcome = places.run(p, go_on);
+  return outcome == bounds::prober::outcome::refuted ? std::min(p.next(), places.next()) : 0;
 }
 
 /// The bound of a destructive search that is stopped now and then, while the peak that is reached falls; or of a search in
@@ -126,6 +130,7 @@ void ask(const subject& x, claims::random& r, counts& false_ones) {
   if (!is_false && !r.chance(10)) return;
   const bytes higher = std::max(claim, x.optimum + 1 + r.below(4));
   judge(memsched::detail::certify_probed(x.g, higher, go_on));
+  judge(support::by_positions(x.g, higher, r.chance(30)));
   const auto form = memsched::detail::compressed_for_proof(x.g);
   judge(memsched::detail::certify_rounds(x.g, form, higher, r.below(3) * 8, 200, go_on));
   judge(memsched::detail::certify_by_events(x.g, form, higher, 200, go_on));

@@ -195,6 +195,28 @@ inline memsched::certificate by_layer(const memsched::schedule_graph& g, memsche
   return {};
 }
 
+/// A certificate of this very bound by positions, behind probing or without it; without steps where they do not suffice.
+inline memsched::certificate by_positions(const memsched::schedule_graph& g, memsched::bytes bound, bool probes) {
+  using namespace memsched;
+  const auto go_on = [] { return true; };
+  if (bound <= memsched::detail::level_at_ends(g)) return {};
+  bounds::prober p(g, true, true);
+  if (p.run(bound - 1, [&] { return probes; }) == bounds::prober::outcome::refuted) return {};
+  std::vector<node_id> names;
+  for (node_id v = 0; v < g.size(); ++v) names.push_back(v);
+  std::size_t known = 0;
+  memsched::detail::derivation d{{memsched::detail::proof_round{}}, true};
+  auto& side = d.rounds.back().derived_side;
+  if (memsched::detail::derive_positions(p, known, go_on, names, side) != bounds::prober::outcome::refuted) return {};
+  memsched::detail::append_cuts(p, known, names, side.items);
+  if (side.positions.empty()) side.refuted_at = p.refuted_at();
+  std::vector<proof::proof_step> steps;
+  std::vector<proof::reduction> waiting;
+  if (!memsched::detail::prove_rounds(g, d, bound, go_on, steps, waiting)) return {};
+  const bool any = std::any_of(steps.begin(), steps.end(), [](const auto& s) { return !s.positions.empty(); });
+  return any ? memsched::detail::assemble(g, std::move(steps)) : certificate{};
+}
+
 /// A change of the layer that ends a proof, of one that is left out, twice there, or none of it, too.
 inline memsched::certificate other_layer(memsched::certificate c, random& r, const memsched::schedule_graph& g) {
   memsched::proof::proof_step& s = c.steps.back();

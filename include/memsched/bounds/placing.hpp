@@ -26,7 +26,8 @@ namespace bounds {
 /// order with a peak of at most B; the last E is all. Lemma: a node that is in no closed set of k counted nodes and a level of at most B is not
 /// in E(j) for any j <= k; one that is in each such set is in E(j) for any j >= k. Proof: E(k) is such a set, since node
 /// number k takes its level or more, and so does the end; and E(j) is part of E(k) for j <= k. So each node has a first k at which it may
-/// be in E(k), and a last one at which it may not. If the first of v is beyond the last of u, u runs before v.
+/// be in E(k), and a k from which on it is due. If a counted u is due where v is first, or before, u runs before v: E(k + 1) holds v
+/// if v is number k or runs right behind it, and u then too, as a lower number or as number k.
 ///
 /// With a price for counted nodes, a closed set E of n of them has a value, level(E) + price * (n - k). Whatever the price, the
 /// least value, which one minimum cut finds, is no more than the least level of a set of k of them (Lagrange). A cut also finds
@@ -37,32 +38,35 @@ class placer {
  public:
   using outcome = probing_outcome;
 
-  /// A fact that a cut with some price has shown: v is not in E(k), or it is (`inside` is false).
+  /// Shown by a cut: E(k) cannot hold v (`inside`), or cannot lack it.
   struct fact {
     index_t k;
     node_id v;  ///< none where E(k) cannot be
     bool inside;
     delta price;  ///< in parts of a byte, `scale` to one
   };
+  using listener = function_ref<void(std::size_t known)>;
   static constexpr delta scale = 64;
 
-  explicit placer(const prober& p) : g_(&p.graph()), first_(g_->size(), 0), last_(g_->size(), none) {
-    delta most = 0, total = static_cast<delta>(g_->base);
+  explicit placer(const prober& p) : g_(&p.graph()), first_(g_->size(), 0), due_(g_->size(), none) {
+    delta most = 0;
+    total_ = static_cast<delta>(g_->base);
     for (node_id v = 0; v < g_->size(); ++v) {
       const delta impact = std::abs(g_->cost[v].impact);
-      most = std::max(most, impact), total += impact;
+      most = std::max(most, impact), total_ += impact;
       if (weight(v) != 0) ++counted_;
     }
     const index_t step = std::max<index_t>(1, counted_ / most_counts);
     for (index_t k = step; k < counted_; k += step) counts_.push_back({k, false, {}});
     constexpr delta limit = std::numeric_limits<delta>::max() / (4 * scale);
     most_price_ = 4 * most * scale;
-    fits_ = g_->size() <= most_nodes && total < limit && most < limit / (4 * static_cast<delta>(counted_ + 1));
+    fits_ = g_->size() <= most_nodes && total_ < limit / static_cast<delta>(counted_ + 1);
   }
 
   /// Goes on until no position changes, and probes with the edges that follow. Asks `go_on` before each cut; once that returns
-  /// false, another call resumes.
-  outcome run(prober& p, function_ref<bool()> go_on, const helpers& who = {}) {
+  /// false, another call resumes. Tells `learnt` how many edges p had, whenever it has added some by the facts so far.
+  outcome run(
+      prober& p, function_ref<bool()> go_on, const helpers& who = {}, listener learnt = [](std::size_t) {}) {
     while (fits_ && (at_ > 0 || changed_ || edges_ != p.edges().size())) {
       if (at_ == 0) follow(p), changed_ = false;
       if (!spread(p)) return outcome::refuted;
@@ -71,6 +75,7 @@ class placer {
       at_ = 0;
       if (!changed_) return outcome::open;
       if (!learn(p)) return outcome::refuted;
+      if (p.edges().size() > edges_) learnt(edges_);
       if (const outcome o = p.run(p.bound(), go_on, who); o != outcome::open) return o;
     }
     return outcome::open;
@@ -78,6 +83,8 @@ class placer {
 
   /// After a refutation: no peak from B to below this is reached either. Bytes.
   bytes next() const { return next_; }
+  /// In the order in which they were found, each under those before it and the edges that p had then.
+  const std::vector<fact>& facts() const { return facts_; }
   /// Memory of its sets.
   std::uint64_t bytes_held() const {
     std::uint64_t sets = 0;
@@ -111,7 +118,8 @@ class placer {
   };
   struct answer {
     outcome result;
-    delta level = 0;  ///< where it is refuted: the least level of such a set; bytes
+    delta level = 0;  ///< where it is refuted: the least level of such a set, in bytes, and the price that shows it
+    delta price = 0;
   };
 
   index_t weight(node_id v) const { return g_->cost[v].peak > 0 ? 1 : 0; }
@@ -133,7 +141,7 @@ class placer {
     for (node_id v = 0; v < g_->size(); ++v) {
       const const_bit_row before = p.order().ancestors()[v], behind = p.order().descendants()[v];
       first_[v] = std::max(first_[v], counted(before) + weight(v));
-      last_[v] = std::min(last_[v], counted_ - counted(behind) - weight(v));
+      due_[v] = std::min(due_[v], counted_ - counted(behind) - weight(v) + 1);
       sorted.emplace_back(count_bits(before), v);
     }
     std::sort(sorted.begin(), sorted.end());
@@ -146,13 +154,11 @@ class placer {
     const auto& preds = p.order().preds();
     for (node_id v : topological_)
       for (node_id u : preds[v]) first_[v] = std::max(first_[v], first_[u] + weight(v));
-    for (std::size_t i = topological_.size(); i-- > 0;)
-      for (node_id u : preds[topological_[i]]) {
-        if (last_[topological_[i]] < weight(u)) return false;
-        last_[u] = std::min(last_[u], last_[topological_[i]] - weight(u));
-      }
-    for (node_id v = 0; v < g_->size(); ++v)
-      if (first_[v] > last_[v] + 1) return false;
+    for (std::size_t i = topological_.size(); i-- > 0;) {
+      const node_id v = topological_[i];
+      if (first_[v] > due_[v]) return false;
+      for (node_id u : preds[v]) due_[u] = std::min(due_[u], due_[v] - weight(v));
+    }
     return true;
   }
 
@@ -163,27 +169,27 @@ class placer {
     if (!c.is_high)
       if (const answer a = ask(c, {}, limit / 2, p, go_on); a.result != outcome::refuted) return a.result;
     c.is_high = true;
-    if (const answer a = ask(c, {}, limit, p, go_on); a.result != outcome::open) return end(a);
+    if (const answer a = ask(c, {}, limit, p, go_on); a.result != outcome::open) return end(a, {c.k, none, false, a.price});
     for (node_id v = 0; v < g_->size(); ++v)
       for (const bool inside : {true, false}) {
         if (weight(v) == 0 || !is_free(v, c.k)) break;
         const answer a = ask(c, {v, inside}, limit, p, go_on);
         if (a.result == outcome::stopped) return a.result;
         if (a.result == outcome::open) continue;
-        end(a);
+        end(a, {c.k, v, inside, a.price});
         changed_ = true;
         if (inside) first_[v] = c.k + 1;
-        else last_[v] = c.k - 1;
+        else due_[v] = c.k;
         if (!spread(p)) return outcome::refuted;
         look_at(c, p);
       }
     return outcome::open;
   }
-  outcome end(const answer& a) {
-    if (a.result == outcome::refuted) next_ = std::min(next_, static_cast<bytes>(a.level));
+  outcome end(const answer& a, const fact& shown) {
+    if (a.result == outcome::refuted) next_ = std::min(next_, static_cast<bytes>(a.level)), facts_.push_back(shown);
     return a.result;
   }
-  bool is_free(node_id v, index_t k) const { return first_[v] <= k && k <= last_[v]; }
+  bool is_free(node_id v, index_t k) const { return first_[v] <= k && k < due_[v]; }
 
   /// Prepares questions about E(k): what must be in it and what may, and the sets that are still allowed.
   void look_at(count& c, const prober& p) {
@@ -193,7 +199,7 @@ class placer {
     local_.assign(g_->size(), none);
     for (node_id v = 0; v < g_->size(); ++v) {
       if (first_[v] > c.k) out.insert(v);
-      else if (last_[v] >= c.k) local_[v] = static_cast<index_t>(free_.size()), free_.push_back(v);
+      else if (due_[v] > c.k) local_[v] = static_cast<index_t>(free_.size()), free_.push_back(v);
       else in.insert(v), add(fixed_, v);
     }
     arcs_.clear();
@@ -218,14 +224,15 @@ class placer {
       if (side_[i] == side::in) add(low, free_[i]);
       if (side_[i] != side::out) add(high, free_[i]);
     }
-    if (low.beyond > 0 || high.beyond < 0) return {outcome::refuted, std::numeric_limits<delta>::max()};
+    if (low.beyond > 0) return {outcome::refuted, std::numeric_limits<delta>::max(), scale * (limit + total_)};
+    if (high.beyond < 0) return {outcome::refuted, std::numeric_limits<delta>::max(), -scale * (limit + total_)};
     std::optional<delta> last;
     for (unsigned cuts = 0; cuts < most_cuts; ++cuts) {
       const delta price = best_price(c, q, low, high);
       if (std::min(low.value(price), high.value(price)) <= scale * limit || last == price) break;
       if (!go_on()) return {outcome::stopped};
       const delta value = cut(price, c);
-      if (value > scale * limit) return {outcome::refuted, (value + scale - 1) / scale};
+      if (value > scale * limit) return {outcome::refuted, (value + scale - 1) / scale, price};
       last = price;
     }
     return {outcome::open};
@@ -274,7 +281,7 @@ class placer {
   bool learn(prober& p) const {
     for (node_id v = 0; v < g_->active; ++v)
       for (node_id u = 0; u < g_->active; ++u)
-        if (last_[u] < first_[v] && u != v && !p.ordered(u, v)) {
+        if (weight(u) != 0 && due_[u] <= first_[v] && u != v && !p.ordered(u, v)) {
           if (p.ordered(v, u)) return false;
           p.learn({u, v}, next_);
         }
@@ -286,14 +293,16 @@ class placer {
   const schedule_graph* g_;
   bool fits_ = true;  // otherwise it is too large to be asked about
   index_t counted_ = 0;
+  delta total_ = 0;  // bytes, of all that is added and freed
   delta most_price_ = 0;
-  std::vector<index_t> first_, last_;  // of each node: the first k with it in E(k), the last without
+  std::vector<index_t> first_, due_;  // of each node: the first k at which it may be in E(k), and at which it must be
   std::vector<node_id> topological_;
   std::vector<count> counts_;
   std::size_t at_ = 0;        // the count that is asked about
   std::size_t edges_ = none;  // of the prober, that positions follow
   bool changed_ = false;      // whether a position has, since then
   bytes next_ = std::numeric_limits<bytes>::max();
+  std::vector<fact> facts_;
   // Of the count that is asked about:
   bit_set inside_;
   std::vector<node_id> free_;

@@ -20,18 +20,20 @@ inline namespace MEMSCHED_ABI {
 
 namespace detail {
 
-/// A derived fact, in order: an edge that a cut shows, or the consequence of either order of two nodes.
+/// A derived fact, in order: an edge that a cut shows, the consequence of either order of two nodes, or of positions.
 struct derived {
   struct side {
     std::vector<derived> items;
     node_id refuted_at = none;     ///< none where the side is open, or a layer refutes it
     std::vector<node_id> layer{};  ///< if not empty, refutes the side: whichever of these nodes runs first, or last
     bool first = false;
+    std::vector<proof::position_fact> positions{};  ///< if not empty, refute the side
   };
   std::vector<precedence> edges{};  ///< one, but for cases
   bool cases = false;
   precedence assumed{};  ///< the edge supposed by `kept`; `reversed` supposes the reverse
   side kept, reversed;
+  std::vector<proof::position_fact> positions{};  ///< that show the edges; without flows
 };
 
 /// Reductions, then facts that hold below a peak, each under all those before it.
@@ -39,6 +41,8 @@ struct proof_round {
   std::vector<proof::reduction> reductions{};
   derived::side derived_side{};
 };
+
+class known_positions;
 
 /// Makes steps of a certificate from the facts that the last of some rounds derived.
 class certifier {
@@ -102,12 +106,27 @@ class certifier {
     return edge;
   }
   void link_all(const std::vector<derived>& items) {
-    for (const derived& d : items)
+    for (const derived& d : items) {
+      for (const precedence& e : d.edges) implied_.push_back(implied(e));
       for (const precedence& e : d.edges) {
         link(e, static_cast<index_t>(needed_.size()));
         needed_.push_back(false);
       }
+    }
   }
+  /// Whether an edge need not be shown: edges at hand lead from its one end to the other. (It was found in a graph whose releases
+  /// run by themselves.) Flows do not use it.
+  bool implied(const precedence& e) const {
+    std::vector<bool> seen(g_.size());
+    std::vector<node_id> met{e.before};
+    for (std::size_t i = 0; i < met.size(); ++i)
+      for (const edge_end& next : succs_[met[i]]) {
+        if (next.at == e.after) return true;
+        if (!seen[next.at]) seen[next.at] = true, met.push_back(next.at);
+      }
+    return false;
+  }
+  bool carries(const edge_end& e) const { return e.edge == none || !implied_[e.edge]; }
 
   void apply(const proof::reduction& r) {
     if (adds_edge(r)) link({r.first, r.second}, none);
@@ -119,9 +138,10 @@ class certifier {
                   std::vector<proof::proof_step>& steps) {
     link_all(side.items);
     if (ends) {
-      auto end = side.refuted_at != none ? prove({.v = side.refuted_at})
-                 : side.layer.empty()    ? std::nullopt
-                                         : prove_layer(side);
+      auto end = side.refuted_at != none   ? prove({.v = side.refuted_at})
+                 : !side.layer.empty()     ? prove_layer(side)
+                 : !side.positions.empty() ? prove_positions(side.positions, {})
+                                           : std::nullopt;
       for (node_id v = 0; v < g_.size() && !end && go_on_(); ++v) end = prove({.v = v});
       if (!end) return false;
       steps.push_back(std::move(*end));
@@ -140,16 +160,19 @@ class certifier {
   /// Unlinks derived facts, the last first, and puts steps for those that are needed behind `steps`.
   bool prove_items(const std::vector<derived>& items, std::vector<proof::proof_step>& steps) {
     for (std::size_t i = items.size(); i-- > 0;) {
-      std::vector<precedence> needed;
-      for (std::size_t k = items[i].edges.size(); k-- > 0;)
-        if (const precedence& e = items[i].edges[k]; needed_[unlink(e)]) needed.push_back(e);
-      std::erase_if(needed, [&](const precedence& e) {  // edges of a graph whose releases ran by themselves
-        return reach({e.before}, succs_)[e.after].cost != none;
-      });
+      std::vector<precedence> needed, instead;
+      for (std::size_t k = items[i].edges.size(); k-- > 0;) {
+        const index_t edge = unlink(items[i].edges[k]);
+        if (needed_[edge]) (implied_[edge] ? instead : needed).push_back(items[i].edges[k]);
+      }
+      for (const precedence& e : instead) need(reach({e.before}, succs_), [&](node_id u) { return u == e.after; });
       if (needed.empty()) continue;
       if (!go_on_()) return false;
-      auto step = items[i].cases ? prove_cases(items[i], needed) : prove_cut(needed.front());
+      auto step = items[i].cases                ? prove_cases(items[i], needed)
+                  : !items[i].positions.empty() ? prove_positions(items[i].positions, needed)
+                                                : prove_cut(needed.front());
       if (!step) return false;
+      if (!step->positions.empty() && step->edges.empty()) steps.clear();  // those behind are not needed
       steps.push_back(std::move(*step));
     }
     return true;
@@ -196,6 +219,12 @@ class certifier {
     return s;
   }
 
+  /// Facts with their flows, each under those before it, until these edges follow; without edges where the facts end the proof.
+  /// Counts all edges so far as needed, since positions rest on most.
+  std::optional<proof::proof_step> prove_positions(const std::vector<proof::position_fact>& facts,
+                                                   const std::vector<precedence>& shown);
+  bytes show(const known_positions& positions, proof::position_fact& x);
+
   /// The least that v takes if some nodes have run, with all that is before them, and some have not, with all that is
   /// behind them; v itself has not. None if that is below the bound. Else stores the flow and marks the edges that it rests
   /// on as needed: of nodes that must have run and add memory, of nodes that cannot have run and free it, and the flow's
@@ -210,7 +239,7 @@ class certifier {
     place_[v] = where::after;
     const bytes level = static_cast<bytes>(std::max<delta>(solve(v), 0));
     if (level < bound_) return std::nullopt;
-    flow = make_flow(v);
+    flow = make_flow(impacts_at(v));
     need(before, [&](node_id u) { return cost_[u].impact > 0; });
     std::vector<bool> reads(g_.size());
     for (const auto& k : g_.credits[v])
@@ -259,10 +288,10 @@ class certifier {
     }
     const std::size_t undecided = members_.size();
     for (index_t i = 0; i < undecided; ++i)
-      for (const auto& [u, edge] : preds_[members_[i]]) {
-        if (place_[u] != where::undecided) continue;
-        closure_.add_arc(local[u], i);
-        edge_of_arc_.push_back(edge);
+      for (const edge_end& e : preds_[members_[i]]) {
+        if (place_[e.at] != where::undecided || !carries(e)) continue;
+        closure_.add_arc(local[e.at], i);
+        edge_of_arc_.push_back(e.edge);
       }
     const auto credits = g_.credits[v];
     for (index_t i = 0; i < credits.size(); ++i) {
@@ -277,15 +306,21 @@ class certifier {
     return level + closure_.solve();
   }
 
-  std::vector<proof::flow_arc> make_flow(node_id v);
+  /// The flow of the last closure, the members of which add `kept`.
+  std::vector<proof::flow_arc> make_flow(std::vector<delta> kept);
+  std::vector<delta> impacts_at(node_id v) const {
+    std::vector<delta> kept;
+    for (node_id m : members_) kept.push_back(m < g_.size() ? cost_[m].impact : -g_.credits[v][m - g_.size()].amount);
+    return kept;
+  }
 
   const schedule_graph& g_;
   std::vector<node_cost> cost_;
   const derived::side& last_;
   bytes bound_ = 0;
   function_ref<bool()> go_on_;
-  std::vector<bool> needed_;
-  std::vector<bool> hidden_;  // releases that run within the step of another node
+  std::vector<bool> needed_, implied_;  // of each derived edge
+  std::vector<bool> hidden_;            // releases that run within the step of another node
   std::vector<where> place_;
   links preds_, succs_;
   closure_problem closure_;
@@ -314,11 +349,9 @@ inline certifier::tree certifier::reach(const std::vector<node_id>& starts, cons
   return t;
 }
 
-/// The flow of the last `solve`; flow through a node that could send bytes of its own is replaced by those.
-inline std::vector<proof::flow_arc> certifier::make_flow(node_id v) {
+/// Flow through a node that could send bytes of its own is replaced by those.
+inline std::vector<proof::flow_arc> certifier::make_flow(std::vector<delta> kept) {
   auto arcs = closure_.arcs();
-  std::vector<delta> kept;
-  for (node_id m : members_) kept.push_back(m < g_.size() ? cost_[m].impact : -g_.credits[v][m - g_.size()].amount);
   std::vector<std::vector<index_t>> in(members_.size());
   std::vector<index_t> sends(members_.size(), 0), ready;  // a node comes after those that it sends to
   for (index_t e = 0; e < arcs.size(); ++e) {

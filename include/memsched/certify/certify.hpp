@@ -1,4 +1,4 @@
-// Certificates of bounds: made of compression, minimum cuts, layers, probing, shaving, windows and families of sets.
+// Certificates of bounds: made of compression, minimum cuts, layers, probing, shaving, placing, windows and families of sets.
 #pragma once
 
 #include <span>

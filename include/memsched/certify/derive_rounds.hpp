@@ -9,9 +9,11 @@
 
 #include <memsched/base/function_ref.hpp>
 #include <memsched/bounds/layer_bound.hpp>
+#include <memsched/bounds/placing.hpp>
 #include <memsched/bounds/probing.hpp>
 #include <memsched/bounds/shaving.hpp>
 #include <memsched/certify/certifier.hpp>
+#include <memsched/certify/prove_positions.hpp>
 #include <memsched/graph/schedule_graph.hpp>
 #include <memsched/presolve/compression.hpp>
 
@@ -60,8 +62,34 @@ inline bytes derive_layer(const schedule_graph& g, bytes start, function_ref<boo
   return found.bound;
 }
 
-/// Tries layers, probes, and if that does not help shaves with this patience, 0 for none, and tries layers again with
-/// the derived edges. Nodes are renamed.
+/// Facts of placing, renamed.
+inline std::vector<proof::position_fact> renamed_facts(const placer& places, const std::vector<node_id>& names) {
+  static_assert(placer::scale == proof::position_fact::parts);
+  std::vector<proof::position_fact> facts;
+  for (const auto& [k, v, inside, price] : places.facts()) facts.push_back({k, v == none ? none : names[v], inside, price});
+  return facts;
+}
+
+/// Places behind what p has found, the edges of which stand in `side` up to number `known`, and notes what that derives. Nodes are
+/// renamed.
+inline prober::outcome derive_positions(prober& p, std::size_t& known, function_ref<bool()> go_on,
+                                        const std::vector<node_id>& names, derived::side& side) {
+  placer places(p);
+  const node_id before = p.refuted_at();
+  const auto outcome = places.run(p, go_on, {}, [&](std::size_t placed) {
+    append_cuts_until(p, known, placed, names, side.items);
+    known = p.edges().size();
+    derived d;
+    d.positions = renamed_facts(places, names);
+    for (std::size_t i = placed; i < known; ++i) d.edges.push_back({names[p.edges()[i].before], names[p.edges()[i].after]});
+    side.items.push_back(std::move(d));
+  });
+  if (outcome == prober::outcome::refuted && p.refuted_at() == before) side.positions = renamed_facts(places, names);
+  return outcome;
+}
+
+/// Tries layers, probes, and if that does not help shaves with this patience, 0 for none, and places; then tries layers again
+/// with the derived edges. Nodes are renamed.
 inline prober::outcome derive(prober& p, bytes bound, unsigned patience, function_ref<bool()> go_on,
                               const std::vector<node_id>& names, derived::side& side) {
   const auto refuted_by_layer = [&](const schedule_graph& g) {
@@ -86,8 +114,9 @@ inline prober::outcome derive(prober& p, bytes bound, unsigned patience, functio
       side.items.push_back(std::move(d));
     });
   }
+  if (outcome == prober::outcome::open) outcome = derive_positions(p, known, go_on, names, side);
   append_cuts(p, known, names, side.items);
-  if (outcome == prober::outcome::refuted) side.refuted_at = names[p.refuted_at()];
+  if (outcome == prober::outcome::refuted && side.positions.empty()) side.refuted_at = names[p.refuted_at()];
   if (outcome == prober::outcome::open && refuted_by_layer(bounds::with_edges(p.graph(), p.edges())))
     outcome = prober::outcome::refuted;
   return outcome;

@@ -53,6 +53,7 @@ class json_certificate_reader : json_value_reader<json_certificate_reader> {
     if (j.contains("reductions") && !read_all(j["reductions"], place + ".reductions", s.reductions)) return false;
     if (j.contains("if")) return read_cases(j, place, s);
     if (j.contains("first") || j.contains("last")) return read_layer(j, place, s);
+    if (j.contains("positions")) return read_positions(j, place, s);
     const bool before = j.contains("before"), after = j.contains("after");
     if (before && after) return wrong(place, "without \"before\" or without \"after\"");
     s.v_first = before;
@@ -73,6 +74,26 @@ class json_certificate_reader : json_value_reader<json_certificate_reader> {
   bool read(const json& j, const std::string& place, proof::layer_member& m) {
     if (!j.is_object()) return wrong(place, "an object");
     return number(member(j, "v"), place + ".v", m.v) && read_all(member(j, "flow"), place + ".flow", m.flow);
+  }
+
+  bool read_positions(const json& j, const std::string& place, proof::proof_step& s) {
+    if (!read_all(j["positions"], place + ".positions", s.positions)) return false;
+    if (s.positions.empty()) return wrong(place + ".positions", "a list of facts");
+    return number(member(j, "level"), place + ".level", s.level) &&
+           (!j.contains("edges") || read_all(j["edges"], place + ".edges", s.edges));
+  }
+  bool read(const json& j, const std::string& place, proof::position_fact& x) {
+    if (!j.is_object()) return wrong(place, "an object");
+    const bool in = j.contains("in"), out = j.contains("out");
+    if (in && out) return wrong(place, "without \"in\" or without \"out\"");
+    const char* key = in ? "in" : "out";
+    x.inside = in;
+    const json& price = member(j, "price");
+    constexpr auto most = static_cast<std::int64_t>(base::max_total);
+    if (!price.is_number_integer() || price > most || price < -most) return wrong(place + ".price", "a whole number");
+    x.price = price.get<delta>();
+    return number(member(j, "k"), place + ".k", x.k) && (!(in || out) || number(j[key], place + "." + key, x.v)) &&
+           read_all(member(j, "flow"), place + ".flow", x.flow);
   }
 
   bool read_cases(const json& j, const std::string& place, proof::proof_step& s) {
@@ -161,8 +182,9 @@ class json_certificate_reader : json_value_reader<json_certificate_reader> {
 /// or, for two cases, {"if": [5, 7], "then": [steps], "else": [steps], "edges": [[5, 8]]}: 5 runs before 7, or else 7
 /// before 5. "before" gives the node that v must run before, "after" the one that it must run after; a step without either
 /// ends the proof. So does a layer, {"first": [{"v": 5, "flow": []}, {"v": 6, "flow": [[4, 6, 9]]}], "level": 1024}, or
-/// "last"; and so does a family of sets, "family": {"level": 1024, "reductions": [], "sets": [[0, 4], [1, 7]]}, each the
-/// number of a set and the node that it grows by; "mirrored": true where the sets are of the mirror image, "events": {"light":
+/// "last"; so do positions without edges, {"positions": [{"k": 3, "in": 5, "price": -9, "flow": []}, {"k": 4, "out": 6,
+/// "price": 0, "flow": []}], "level": 1024, "edges": [[6, 5]]}; and so does a family of sets, "family": {"level": 1024,
+/// "reductions": [], "sets": [[0, 4], [1, 7]]}, each the number of a set and the node that it grows by; "mirrored": true where the sets are of the mirror image, "events": {"light":
 /// 8, "folded": [[3, 4]]} where they grow by events. "window":
 /// {"before": [[0, 40]], "nodes": [41, 43], "behind": [0], "ahead": [1], "lift": 9} says of which stretch all that is; [0,
 /// 40] are the nodes 0 to 39. "reductions", "then", "else" and "edges" may be absent. Unknown keys are ignored.
@@ -197,6 +219,15 @@ inline certificate_json write_steps(const std::vector<proof::proof_step>& steps)
       for (const auto& [v, flow] : s.layer)
         step[s.v_first ? "first" : "last"].push_back(certificate_json{{"v", v}, {"flow", write_flow(flow)}});
       step["level"] = s.level;
+    } else if (!s.positions.empty()) {
+      for (const proof::position_fact& x : s.positions) {
+        certificate_json& fact = step["positions"].emplace_back(certificate_json{{"k", x.k}});
+        if (x.v != none) fact[x.inside ? "in" : "out"] = x.v;
+        fact["price"] = x.price;
+        fact["flow"] = write_flow(x.flow);
+      }
+      step["level"] = s.level;
+      for (const precedence& e : s.edges) step["edges"].push_back(certificate_json::array({e.before, e.after}));
     } else {
       step["v"] = s.v;
       if (s.other != none) step[s.v_first ? "before" : "after"] = s.other;
@@ -264,6 +295,10 @@ inline std::uint64_t fingerprint(const schedule_graph& g, std::span<const node_i
       for (const proof::layer_member& m : s.layer) {
         add(m.v, m.flow.size());
         for (const proof::flow_arc& a : m.flow) add(a.from, a.to, a.amount);
+      }
+      for (const proof::position_fact& x : s.positions) {
+        add(x.k, x.v, x.inside, x.price, x.flow.size());
+        for (const proof::flow_arc& a : x.flow) add(a.from, a.to, a.amount);
       }
     }
   };

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdlib>
 #include <optional>
 #include <vector>
 
@@ -36,7 +37,21 @@ struct layer_member {
   bool operator==(const layer_member&) const = default;
 };
 
-/// A step of a proof: a cut, two cases, or a layer. Its claim holds in the graph with the reductions and the edges of
+/// A fact about positions. Nodes that take memory while they run are counted; E(k) is what has run before counted node number k,
+/// from 0, and the last E is all. The flow, with the price on each counted node, shows that E(k) has `level` or more if it
+/// holds v (`inside`), or lacks it; or in any case. In orders with a smaller peak, then, v is in no E up to E(k), or in E(k)
+/// and all behind it; or there is no such order.
+struct position_fact {
+  index_t k = 0;
+  node_id v = none;  ///< none where it is about E(k) in any case
+  bool inside = false;
+  delta price = 0;               ///< in parts of a byte, `parts` to one, as are the amounts of the flow
+  std::vector<flow_arc> flow{};  ///< ascending
+  bool operator==(const position_fact&) const = default;
+  static constexpr delta parts = 64;
+};
+
+/// A step of a proof: a cut, two cases, a layer, or positions. Its claim holds in the graph with the reductions and the edges of
 /// those before.
 ///
 /// A cut states the least memory in use while v runs, were it not for the order that it derives. By then a set E has run,
@@ -54,6 +69,9 @@ struct layer_member {
 /// A layer: one of some nodes runs first (`v_first`), or last. Before the first, its ancestors have run and none of the
 /// layer nor of their descendants; before the last, all others have run with their ancestors, and no descendant of the last.
 /// The flows show that the first, or the last, takes at least `level`, whichever it is: no order has a smaller peak.
+///
+/// Positions: facts, each under those before it, about the graph as it is. They show `edges`, or that a node has no
+/// position: then there are no edges, and no order has a peak below `level`.
 struct proof_step {
   node_id v = none, other = none;
   bool v_first = false;                 ///< of a layer: whether it is about the first member, not the last
@@ -63,11 +81,12 @@ struct proof_step {
   bool cases = false;                   ///< whether the step is two cases, not a cut
   std::vector<proof_step> then{}, otherwise{};
   std::vector<precedence> edges{};
-  std::vector<layer_member> layer{};  ///< not empty where the step is a layer; by ascending nodes
+  std::vector<layer_member> layer{};       ///< not empty where the step is a layer; by ascending nodes
+  std::vector<position_fact> positions{};  ///< not empty where the step is about positions
   bool operator==(const proof_step& s) const {
     return v == s.v && other == s.other && v_first == s.v_first && level == s.level && flow == s.flow &&
            reductions == s.reductions && cases == s.cases && then == s.then && otherwise == s.otherwise &&
-           edges == s.edges && layer == s.layer;
+           edges == s.edges && layer == s.layer && positions == s.positions;
   }
 };
 
@@ -168,6 +187,8 @@ inline std::size_t text_size(const std::vector<proof_step>& steps) {
     size += 90 + digits(s.v) + digits(s.other) + digits(s.level) + text_size(s.reductions);
     size += text_size(s.flow);
     for (const layer_member& m : s.layer) size += 20 + digits(m.v) + text_size(m.flow);
+    for (const position_fact& x : s.positions)
+      size += 50 + digits(x.k) + digits(x.v) + digits(static_cast<bytes>(std::abs(x.price))) + text_size(x.flow);
     for (const precedence& e : s.edges) size += 4 + digits(e.before) + digits(e.after);
     size += text_size(s.then) + text_size(s.otherwise);
   }

@@ -29,6 +29,7 @@ MEMSCHED_FUNCTION std::string check_certificate(const schedule_graph& g, const c
 
 #include <memsched/proof/check_events.hpp>
 #include <memsched/proof/check_family.hpp>
+#include <memsched/proof/check_positions.hpp>
 #include <memsched/proof/check_window.hpp>
 #include <memsched/proof/proof_graph.hpp>
 
@@ -81,7 +82,10 @@ class certificate_checker {
       const std::string place = outer + "steps[" + std::to_string(i) + "]";
       if (refuted_) return place + ": the proof has ended";
       if (const std::string why = g_.apply(s.reductions); !why.empty()) return place + why;
-      const std::string why = s.cases ? split(s, place, depth) : s.layer.empty() ? apply(s) : apply_layer(s);
+      const std::string why = s.cases                ? split(s, place, depth)
+                              : !s.layer.empty()     ? apply_layer(s)
+                              : !s.positions.empty() ? apply_positions(s)
+                                                     : apply(s);
       if (!why.empty()) return s.cases ? why : place + ": " + why;
     }
     return {};
@@ -91,7 +95,7 @@ class certificate_checker {
 
   std::string split(const proof::proof_step& s, const std::string& place, std::size_t depth) {
     if (const std::string why = check_names(s); !why.empty()) return place + ": " + why;
-    if (s.other == none || s.v_first || s.level != 0 || !s.flow.empty() || !s.layer.empty())
+    if (s.other == none || s.v_first || s.level != 0 || !s.flow.empty() || !s.layer.empty() || !s.positions.empty())
       return place + ": two cases have two nodes, and no flow";
     if (g_.above(s.v)[s.other] || g_.below(s.v)[s.other]) return place + ": they are ordered already";
     const proof_graph outside = g_;
@@ -152,7 +156,8 @@ class certificate_checker {
   // Layers: some member runs first, with none before it, or last, with none behind it.
 
   std::string apply_layer(const proof::proof_step& s) {
-    if (s.v != none || s.other != none || !s.flow.empty() || !s.then.empty() || !s.otherwise.empty() || !s.edges.empty())
+    if (s.v != none || s.other != none || !s.flow.empty() || !s.then.empty() || !s.otherwise.empty() || !s.edges.empty() ||
+        !s.positions.empty())
       return "a layer has members, and nothing else";
     node_set around(g_.size());  // the members and all nodes behind one; or before one, for the last
     for (std::size_t i = 0; i < s.layer.size(); ++i) {
@@ -175,6 +180,13 @@ class certificate_checker {
     }
     refuted_ = true;
     return check_level(s, least);
+  }
+
+  std::string apply_positions(const proof::proof_step& s) {
+    delta level = 0;
+    if (std::string why = position_checker(g_).run(s, level, refuted_); !why.empty()) return why;
+    for (const precedence& e : s.edges) g_.add_edge(e.before, e.after);
+    return check_level(s, level);
   }
 
   /// Sets that can have run are closed under predecessors, so that no flow enters them. The bytes that the undecided nodes

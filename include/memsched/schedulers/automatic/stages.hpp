@@ -44,7 +44,7 @@ inline const std::array<stage, part_search::stage_count> part_search::stages{{
      1, 0.25, &part_search::close_windows},
     {"closed", both, worth_closing, 12, 4, &part_search::work_on_closed},
     {"local", lowers, [](const facts& f) { return !f.whole && !f.orders; }, 1, 0.25, &part_search::search_locally},
-    {"probing", raises, worth_probing, 2, 16, &part_search::probe},
+    {"probing", raises, worth_probing, 2, 4, &part_search::probe},
     {"below", raises, worth_probing, 1, 0, &part_search::search_below},
     {"bisection", lowers, worth_restarting, 2, 0, &part_search::restart_from_bisection},
     {"releases", both, worth_probing, 2, 1, &part_search::search_releases},

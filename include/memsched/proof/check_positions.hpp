@@ -1,0 +1,132 @@
+// The check of facts about where nodes can run.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <limits>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <memsched/proof/certificate.hpp>
+#include <memsched/proof/proof_graph.hpp>
+
+namespace memsched {
+inline namespace MEMSCHED_ABI {
+namespace detail {
+
+/// For each node the first k at which it may be in E(k), and the k from which on it is due, in orders below a level (docs/proofs.md,
+/// section 2).
+class position_checker {
+ public:
+  explicit position_checker(const proof_graph& g) : g_(g), first_(g.size()), due_(g.size()) {
+    for (node_id v = 0; v < g.size(); ++v) counted_ += weight(v);
+    std::vector<std::pair<std::size_t, node_id>> sorted;
+    for (node_id v = 0; v < g.size(); ++v) {
+      const node_set above = g.above(v);
+      sorted.emplace_back(std::count(above.begin(), above.end(), true), v);
+      first_[v] = counted(above) + weight(v);
+      due_[v] = counted_ - counted(g.below(v)) - weight(v) + 1;
+    }
+    std::sort(sorted.begin(), sorted.end());
+    for (const auto& [before, v] : sorted) topological_.push_back(v);
+  }
+
+  /// The fault of a step; empty where it holds. Then `level` is what its facts show, and `refuted` whether there is no order
+  /// below that; else its edges follow.
+  std::string run(const proof::proof_step& s, delta& level, bool& refuted) {
+    level = std::numeric_limits<delta>::max(), refuted = false;
+    if (!s.flow.empty() || s.v != none || s.other != none || !s.then.empty() || !s.otherwise.empty() || !s.layer.empty())
+      return "positions have facts and edges, and nothing else";
+    delta total = g_.base();
+    for (node_id v = 0; v < g_.size(); ++v) total += std::abs(g_.cost(v).impact);
+    if (total > limit / parts) return "sizes are too large for positions";
+    for (std::size_t i = 0; i < s.positions.size(); ++i) {
+      const std::string place = "positions[" + std::to_string(i) + "]: ";
+      if (refuted) return place + "the proof has ended";
+      if (const std::string why = check(s.positions[i], level); !why.empty()) return place + why;
+      refuted = !narrow(s.positions[i]) || !spread();
+    }
+    if (refuted != s.edges.empty()) return "edges: follow unless the proof ends";
+    for (const precedence& e : s.edges) {
+      if (e.before >= g_.size() || e.after >= g_.size() || e.before == e.after)
+        return "edges: name a node that does not exist";
+      if (weight(e.before) == 0 || due_[e.before] > first_[e.after]) return "edges: one does not follow";
+    }
+    return {};
+  }
+
+ private:
+  static constexpr delta parts = proof::position_fact::parts, limit = delta{1} << 60;
+
+  index_t weight(node_id v) const { return g_.cost(v).peak > 0 ? 1 : 0; }
+  index_t counted(const node_set& set) const {
+    index_t n = 0;
+    for (node_id u = 0; u < g_.size(); ++u) n += set[u] ? weight(u) : 0;
+    return n;
+  }
+
+  /// Whether the flow of a fact is one, and lowers `level` to what it shows.
+  std::string check(const proof::position_fact& x, delta& level) const {
+    if (x.k > counted_ || (x.v != none && (x.v >= g_.size() || weight(x.v) == 0)))
+      return "names no position, or no counted node";
+    if (std::abs(x.price) > limit / static_cast<delta>(counted_ + 1)) return "the price is out of range";
+    node_set in(g_.size()), out(g_.size());
+    if (x.v != none) (x.inside ? in : out) = x.inside ? g_.above(x.v) : g_.below(x.v), (x.inside ? in : out)[x.v] = true;
+    std::vector<delta> keeps(g_.size());
+    delta value = parts * g_.base() - x.price * static_cast<delta>(x.k);
+    for (node_id u = 0; u < g_.size(); ++u) {
+      if (due_[u] <= x.k) in[u] = true;
+      if (first_[u] > x.k) out[u] = true;
+      const delta adds = parts * g_.cost(u).impact + x.price * static_cast<delta>(weight(u));
+      if (in[u]) value += adds;
+      else if (!out[u]) keeps[u] = adds;
+    }
+    const auto free = [&](node_id u) { return u < g_.size() && !in[u] && !out[u]; };
+    node_set sends(g_.size()), receives(g_.size());
+    for (std::size_t i = 0; i < x.flow.size(); ++i) {
+      const auto& [from, to, amount] = x.flow[i];
+      if (i > 0 && std::pair(x.flow[i - 1].from, x.flow[i - 1].to) >= std::pair(from, to)) return "the flow is not sorted";
+      if (amount <= 0 || amount > limit) return "the flow has an amount out of range";
+      if (!free(from) || !free(to) || std::count(g_.preds(to).begin(), g_.preds(to).end(), from) == 0)
+        return "the flow leaves the edges between undecided nodes";
+      keeps[from] -= amount, keeps[to] += amount;
+      sends[from] = receives[to] = true;
+      if (keeps[from] < -limit || keeps[to] > limit) return "the flow has sums out of range";
+    }
+    for (node_id u = 0; u < g_.size(); ++u) {  // the first two only so that a changed flow is noticed
+      if (receives[u] && keeps[u] > 0) return "node " + std::to_string(u) + " receives what it does not need";
+      if (sends[u] && keeps[u] < 0) return "node " + std::to_string(u) + " sends what it needs";
+      value += std::min<delta>(keeps[u], 0);
+    }
+    level = std::min(level, value > 0 ? (value + parts - 1) / parts : 0);
+    return {};
+  }
+
+  /// Returns false where no position is left, as in `spread`.
+  bool narrow(const proof::position_fact& x) {
+    if (x.v == none) return false;
+    if (x.inside) first_[x.v] = std::max(first_[x.v], x.k + 1);
+    else due_[x.v] = std::min(due_[x.v], x.k);
+    return true;
+  }
+  bool spread() {
+    for (node_id v : topological_)
+      for (node_id u : g_.preds(v)) first_[v] = std::max(first_[v], first_[u] + weight(v));
+    for (std::size_t i = topological_.size(); i-- > 0;) {
+      const node_id v = topological_[i];
+      if (first_[v] > due_[v]) return false;
+      for (node_id u : g_.preds(v)) due_[u] = std::min(due_[u], due_[v] - weight(v));
+    }
+    return true;
+  }
+
+  const proof_graph& g_;
+  index_t counted_ = 0;
+  std::vector<index_t> first_, due_;
+  std::vector<node_id> topological_;
+};
+
+}  // namespace detail
+}  // namespace MEMSCHED_ABI
+}  // namespace memsched
