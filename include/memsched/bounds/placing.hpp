@@ -67,13 +67,15 @@ class placer {
   /// false, another call resumes. Tells `learnt` how many edges p had, whenever it has added some by the facts so far.
   outcome run(
       prober& p, function_ref<bool()> go_on, const helpers& who = {}, listener learnt = [](std::size_t) {}) {
-    while (fits_ && (at_ > 0 || changed_ || edges_ != p.edges().size())) {
-      if (at_ == 0) follow(p), changed_ = false;
+    while (fits_ && (!settled_ || edges_ != p.edges().size())) {
+      settled_ = false;
+      if (at_ == 0) follow(p);
       if (!spread(p)) return outcome::refuted;
       for (; at_ < counts_.size(); ++at_)
         if (const outcome o = place(counts_[at_], p, go_on); o != outcome::open) return o;
       at_ = 0;
-      if (!changed_) return outcome::open;
+      settled_ = !std::exchange(changed_, false);
+      if (settled_) return outcome::open;
       if (!learn(p)) return outcome::refuted;
       if (p.edges().size() > edges_) learnt(edges_);
       if (const outcome o = p.run(p.bound(), go_on, who); o != outcome::open) return o;
@@ -238,8 +240,8 @@ class placer {
     return {outcome::open};
   }
 
-  /// The price at which the sets found so far allow most, and the two of them that allow no more there: one of at most k operators,
-  /// one of at least k.
+  /// The price at which the sets found so far allow most, and the two of them that allow no more there: one of at most k counted
+  /// nodes, one of at least k.
   delta best_price(const count& c, const question& q, line& low, line& high) const {
     for (;;) {
       const delta apart = high.beyond - low.beyond;
@@ -301,6 +303,7 @@ class placer {
   std::size_t at_ = 0;        // the count that is asked about
   std::size_t edges_ = none;  // of the prober, that positions follow
   bool changed_ = false;      // whether a position has, since then
+  bool settled_ = false;      // whether none did in the last round
   bytes next_ = std::numeric_limits<bytes>::max();
   std::vector<fact> facts_;
   // Of the count that is asked about:
