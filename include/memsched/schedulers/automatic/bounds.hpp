@@ -156,7 +156,8 @@ inline part_search::window_bound part_search::bound_by_window(const live_index& 
   if (!open()) return known;
   const auto window = close_window(*line_, live, *bone_, a, b);
   known.whole = a == 0 && b == line_->size();
-  if (!window || (known.whole && g_.size() <= compression_rules{}.max_closure)) return known;  // `closed` solves it
+  const bool closes = g_.size() > most_closed && g_.size() <= compression_rules{}.max_closure;
+  if (!window || (known.whole && closes)) return known;  // `closed` solves the whole
   const std::uint64_t work = std::uint64_t{500} << window_effort_;
   for (bool more = true; more && open();) {
     const bytes before = std::max(known.bound, start), goal = std::max(before + grid_, peak - (peak - before) * 3 / 4);
