@@ -205,16 +205,14 @@ inline memsched::certificate by_positions(const memsched::schedule_graph& g, mem
   std::vector<node_id> names;
   for (node_id v = 0; v < g.size(); ++v) names.push_back(v);
   std::size_t known = 0;
-  memsched::detail::derivation d{{memsched::detail::proof_round{}}, true};
-  auto& side = d.rounds.back().derived_side;
+  memsched::detail::proof_round round;
+  auto& side = round.derived_side;
   if (memsched::detail::derive_positions(p, known, go_on, names, side) != bounds::prober::outcome::refuted) return {};
   memsched::detail::append_cuts(p, known, names, side.items);
   if (side.positions.empty()) side.refuted_at = p.refuted_at();
-  std::vector<proof::proof_step> steps;
-  std::vector<proof::reduction> waiting;
-  if (!memsched::detail::prove_rounds(g, d, bound, go_on, steps, waiting)) return {};
-  const bool any = std::any_of(steps.begin(), steps.end(), [](const auto& s) { return !s.positions.empty(); });
-  return any ? memsched::detail::assemble(g, std::move(steps)) : certificate{};
+  certificate c = memsched::detail::certify_round(g, std::move(round), bound, go_on);
+  const bool any = std::any_of(c.steps.begin(), c.steps.end(), [](const auto& s) { return !s.positions.empty(); });
+  return any ? std::move(c) : certificate{};
 }
 
 /// A change of the layer that ends a proof, of one that is left out, twice there, or none of it, too.

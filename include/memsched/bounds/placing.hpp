@@ -13,6 +13,7 @@
 #include <memsched/base/closure.hpp>
 #include <memsched/base/function_ref.hpp>
 #include <memsched/base/plain_vector.hpp>
+#include <memsched/bounds/position_ranges.hpp>
 #include <memsched/bounds/probing.hpp>
 
 namespace memsched {
@@ -22,7 +23,7 @@ namespace bounds {
 /// For a prober that has found nothing more for its peak B: derives how many nodes have run when each one runs, and from that further
 /// edges, or that no order has a peak of at most B.
 ///
-/// Nodes that take memory while they run are counted. Let E(k) be what has run before counted node number k, from 0, in an
+/// Nodes that take memory while they run are counted. Let E(k) be the set of nodes that have run before counted node number k, from 0, in an
 /// order with a peak of at most B; the last E is all. Lemma: a node that is in no closed set of k counted nodes and a level of at most B is not
 /// in E(j) for any j <= k; one that is in each such set is in E(j) for any j >= k. Proof: E(k) is such a set, since node
 /// number k takes its level or more, and so does the end; and E(j) is part of E(k) for j <= k. So each node has a first k at which it may
@@ -31,9 +32,9 @@ namespace bounds {
 ///
 /// With a price for counted nodes, a closed set E of n of them has a value, level(E) + price * (n - k). Whatever the price, the
 /// least value, which one minimum cut finds, is no more than the least level of a set of k of them (Lagrange). A cut also finds
-/// a set, and the value of a set bounds what any price can show: sets found before answer most questions.
+/// a set, and the value of a set bounds the least value at any price: sets found before answer most questions.
 ///
-/// Nothing is asked where levels are far below B whatever has run, as on meshes. Dense random graphs gain most.
+/// Nothing is asked where levels stay far below B at all positions, as on meshes. Dense random graphs gain most.
 class placer {
  public:
   using outcome = probing_outcome;
@@ -48,19 +49,18 @@ class placer {
   using listener = function_ref<void(std::size_t known)>;
   static constexpr delta scale = 64;
 
-  explicit placer(const prober& p) : g_(&p.graph()), first_(g_->size(), 0), due_(g_->size(), none) {
+  explicit placer(const prober& p) : g_(&p.graph()), positions_(g_->cost) {
     delta most = 0;
     total_ = static_cast<delta>(g_->base);
     for (node_id v = 0; v < g_->size(); ++v) {
       const delta impact = std::abs(g_->cost[v].impact);
       most = std::max(most, impact), total_ += impact;
-      if (weight(v) != 0) ++counted_;
     }
-    const index_t step = std::max<index_t>(1, counted_ / most_counts);
-    for (index_t k = step; k < counted_; k += step) counts_.push_back({k, false, {}});
+    const index_t step = std::max<index_t>(1, positions_.counted() / most_counts);
+    for (index_t k = step; k < positions_.counted(); k += step) counts_.push_back({k, false, {}});
     constexpr delta limit = std::numeric_limits<delta>::max() / (4 * scale);
     most_price_ = 4 * most * scale;
-    fits_ = g_->size() <= most_nodes && total_ < limit / static_cast<delta>(counted_ + 1);
+    fits_ = g_->size() <= most_nodes && total_ < limit / static_cast<delta>(positions_.counted() + 1);
   }
 
   /// Goes on until no position changes, and probes with the edges that follow. Asks `go_on` before each cut; once that returns
@@ -70,7 +70,7 @@ class placer {
     while (fits_ && (!settled_ || edges_ != p.edges().size())) {
       settled_ = false;
       if (at_ == 0) follow(p);
-      if (!spread(p)) return outcome::refuted;
+      if (!positions_.spread(p.order().preds())) return outcome::refuted;
       for (; at_ < counts_.size(); ++at_)
         if (const outcome o = place(counts_[at_], p, go_on); o != outcome::open) return o;
       at_ = 0;
@@ -124,7 +124,7 @@ class placer {
     delta price = 0;
   };
 
-  index_t weight(node_id v) const { return g_->cost[v].peak > 0 ? 1 : 0; }
+  index_t weight(node_id v) const { return positions_.weight(v); }
   index_t counted(const_bit_row set) const {
     index_t n = 0;
     for_each_bit(set, [&](std::size_t u) { n += weight(static_cast<node_id>(u)); });
@@ -139,29 +139,10 @@ class placer {
         return std::any_of(p.edges().begin() + static_cast<std::ptrdiff_t>(std::min(known, edges_)), p.edges().end(),
                            [&](const precedence& e) { return s.nodes[e.after] && !s.nodes[e.before]; });
       });
-    plain_vector<std::pair<std::size_t, node_id>> sorted;
-    for (node_id v = 0; v < g_->size(); ++v) {
+    positions_.follow([&](node_id v) {
       const const_bit_row before = p.order().ancestors()[v], behind = p.order().descendants()[v];
-      first_[v] = std::max(first_[v], counted(before) + weight(v));
-      due_[v] = std::min(due_[v], counted_ - counted(behind) - weight(v) + 1);
-      sorted.emplace_back(count_bits(before), v);
-    }
-    std::sort(sorted.begin(), sorted.end());
-    topological_.clear();
-    for (const auto& [before, v] : sorted) topological_.push_back(v);
-  }
-
-  /// Moves positions as those of others ask for. Returns false where some node has none left.
-  bool spread(const prober& p) {
-    const auto& preds = p.order().preds();
-    for (node_id v : topological_)
-      for (node_id u : preds[v]) first_[v] = std::max(first_[v], first_[u] + weight(v));
-    for (std::size_t i = topological_.size(); i-- > 0;) {
-      const node_id v = topological_[i];
-      if (first_[v] > due_[v]) return false;
-      for (node_id u : preds[v]) due_[u] = std::min(due_[u], due_[v] - weight(v));
-    }
-    return true;
+      return position_ranges::surroundings{count_bits(before), counted(before), counted(behind)};
+    });
   }
 
   /// Asks about the counted nodes that may be in E(k) or not. Refuted where E(k) cannot be, or a node has no position left.
@@ -180,9 +161,8 @@ class placer {
         if (a.result == outcome::open) continue;
         end(a, {c.k, v, inside, a.price});
         changed_ = true;
-        if (inside) first_[v] = c.k + 1;
-        else due_[v] = c.k;
-        if (!spread(p)) return outcome::refuted;
+        positions_.narrow(c.k, v, inside);
+        if (!positions_.spread(p.order().preds())) return outcome::refuted;
         look_at(c, p);
       }
     return outcome::open;
@@ -191,17 +171,17 @@ class placer {
     if (a.result == outcome::refuted) next_ = std::min(next_, static_cast<bytes>(a.level)), facts_.push_back(shown);
     return a.result;
   }
-  bool is_free(node_id v, index_t k) const { return first_[v] <= k && k < due_[v]; }
+  bool is_free(node_id v, index_t k) const { return positions_.may_hold(k, v) && !positions_.is_due(k, v); }
 
-  /// Prepares questions about E(k): what must be in it and what may, and the sets that are still allowed.
+  /// Prepares questions about E(k): the nodes that must be in it, those that may, and the sets that are still allowed.
   void look_at(count& c, const prober& p) {
     bit_set in(g_->size()), out(g_->size());
     free_.clear();
     fixed_ = {static_cast<delta>(g_->base), -static_cast<delta>(c.k)};
     local_.assign(g_->size(), none);
     for (node_id v = 0; v < g_->size(); ++v) {
-      if (first_[v] > c.k) out.insert(v);
-      else if (due_[v] > c.k) local_[v] = static_cast<index_t>(free_.size()), free_.push_back(v);
+      if (!positions_.may_hold(c.k, v)) out.insert(v);
+      else if (!positions_.is_due(c.k, v)) local_[v] = static_cast<index_t>(free_.size()), free_.push_back(v);
       else in.insert(v), add(fixed_, v);
     }
     arcs_.clear();
@@ -283,7 +263,7 @@ class placer {
   bool learn(prober& p) const {
     for (node_id v = 0; v < g_->active; ++v)
       for (node_id u = 0; u < g_->active; ++u)
-        if (weight(u) != 0 && due_[u] <= first_[v] && u != v && !p.ordered(u, v)) {
+        if (u != v && positions_.orders(u, v) && !p.ordered(u, v)) {
           if (p.ordered(v, u)) return false;
           p.learn({u, v}, next_);
         }
@@ -294,11 +274,9 @@ class placer {
 
   const schedule_graph* g_;
   bool fits_ = true;  // otherwise it is too large to be asked about
-  index_t counted_ = 0;
-  delta total_ = 0;  // bytes, of all that is added and freed
+  delta total_ = 0;   // bytes, of all that is added and freed
   delta most_price_ = 0;
-  std::vector<index_t> first_, due_;  // of each node: the first k at which it may be in E(k), and at which it must be
-  std::vector<node_id> topological_;
+  position_ranges positions_;
   std::vector<count> counts_;
   std::size_t at_ = 0;        // the count that is asked about
   std::size_t edges_ = none;  // of the prober, that positions follow

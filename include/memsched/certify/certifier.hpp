@@ -11,6 +11,7 @@
 #include <memsched/base/closure.hpp>
 #include <memsched/base/function_ref.hpp>
 #include <memsched/base/linkage.hpp>
+#include <memsched/bounds/position_ranges.hpp>
 #include <memsched/certify/merge_costs.hpp>
 #include <memsched/graph/schedule_graph.hpp>
 #include <memsched/proof/certificate.hpp>
@@ -41,8 +42,6 @@ struct proof_round {
   std::vector<proof::reduction> reductions{};
   derived::side derived_side{};
 };
-
-class known_positions;
 
 /// Makes steps of a certificate from the facts that the last of some rounds derived.
 class certifier {
@@ -114,8 +113,8 @@ class certifier {
       }
     }
   }
-  /// Whether an edge need not be shown: edges at hand lead from its one end to the other. (It was found in a graph whose releases
-  /// run by themselves.) Flows do not use it.
+  /// Whether an edge need not be shown: edges at hand lead from its one end to the other. (It was found in a graph that lets
+  /// releases run by themselves.) Flows do not use it.
   bool implied(const precedence& e) const {
     std::vector<bool> seen(g_.size());
     std::vector<node_id> met{e.before};
@@ -223,7 +222,7 @@ class certifier {
   /// Counts all edges so far as needed, since positions rest on most.
   std::optional<proof::proof_step> prove_positions(const std::vector<proof::position_fact>& facts,
                                                    const std::vector<precedence>& shown);
-  bytes show(const known_positions& positions, proof::position_fact& x);
+  bytes show(const position_ranges& positions, proof::position_fact& x);
 
   /// The least that v takes if some nodes have run, with all that is before them, and some have not, with all that is
   /// behind them; v itself has not. None if that is below the bound. Else stores the flow and marks the edges that it rests

@@ -205,6 +205,10 @@ inline certificate_json write_flow(const std::vector<proof::flow_arc>& flow) {
   return list;
 }
 
+inline void write_edges(certificate_json& to, const std::vector<precedence>& edges) {
+  for (const precedence& e : edges) to["edges"].push_back(certificate_json::array({e.before, e.after}));
+}
+
 inline certificate_json write_steps(const std::vector<proof::proof_step>& steps) {
   certificate_json list = certificate_json::array();
   for (const proof::proof_step& s : steps) {
@@ -214,7 +218,7 @@ inline certificate_json write_steps(const std::vector<proof::proof_step>& steps)
       step["if"] = {s.v, s.other};
       if (!s.then.empty()) step["then"] = write_steps(s.then);
       if (!s.otherwise.empty()) step["else"] = write_steps(s.otherwise);
-      for (const precedence& e : s.edges) step["edges"].push_back(certificate_json::array({e.before, e.after}));
+      write_edges(step, s.edges);
     } else if (!s.layer.empty()) {
       for (const auto& [v, flow] : s.layer)
         step[s.v_first ? "first" : "last"].push_back(certificate_json{{"v", v}, {"flow", write_flow(flow)}});
@@ -227,7 +231,7 @@ inline certificate_json write_steps(const std::vector<proof::proof_step>& steps)
         fact["flow"] = write_flow(x.flow);
       }
       step["level"] = s.level;
-      for (const precedence& e : s.edges) step["edges"].push_back(certificate_json::array({e.before, e.after}));
+      write_edges(step, s.edges);
     } else {
       step["v"] = s.v;
       if (s.other != none) step[s.v_first ? "before" : "after"] = s.other;
@@ -285,20 +289,23 @@ inline std::uint64_t fingerprint(const schedule_graph& g, std::span<const node_i
   }
   add(order.size(), claimed, c.bound, c.steps.size());
   for (node_id v : order) add(v);
+  const auto add_flow = [&](const std::vector<proof::flow_arc>& flow) {
+    for (const proof::flow_arc& a : flow) add(a.from, a.to, a.amount);
+  };
   const auto add_steps = [&](const auto& self, const std::vector<proof::proof_step>& steps) -> void {
     for (const proof::proof_step& s : steps) {
       add(s.v, s.other, s.v_first, s.level, s.reductions.size(), s.flow.size(), s.cases);
       for (const proof::reduction& r : s.reductions) add(r.by, r.first, r.second);
-      for (const proof::flow_arc& a : s.flow) add(a.from, a.to, a.amount);
+      add_flow(s.flow);
       for (const auto* side : {&s.then, &s.otherwise}) add(side->size()), self(self, *side);
       for (const precedence& e : s.edges) add(e.before, e.after);
       for (const proof::layer_member& m : s.layer) {
         add(m.v, m.flow.size());
-        for (const proof::flow_arc& a : m.flow) add(a.from, a.to, a.amount);
+        add_flow(m.flow);
       }
       for (const proof::position_fact& x : s.positions) {
         add(x.k, x.v, x.inside, x.price, x.flow.size());
-        for (const proof::flow_arc& a : x.flow) add(a.from, a.to, a.amount);
+        add_flow(x.flow);
       }
     }
   };

@@ -37,7 +37,7 @@ struct layer_member {
   bool operator==(const layer_member&) const = default;
 };
 
-/// A fact about positions. Nodes that take memory while they run are counted; E(k) is what has run before counted node number k,
+/// A fact about positions. Nodes that take memory while they run are counted; E(k) is the set of nodes that have run before counted node number k,
 /// from 0, and the last E is all. The flow, with the price on each counted node, shows that E(k) has `level` or more if it
 /// holds v (`inside`), or lacks it; or in any case. In orders with a smaller peak, then, v is in no E up to E(k), or in E(k)
 /// and all behind it; or there is no such order.

@@ -29,6 +29,7 @@ MEMSCHED_FUNCTION std::string check_certificate(const schedule_graph& g, const c
 
 #include <memsched/proof/check_events.hpp>
 #include <memsched/proof/check_family.hpp>
+#include <memsched/proof/check_flow.hpp>
 #include <memsched/proof/check_positions.hpp>
 #include <memsched/proof/check_window.hpp>
 #include <memsched/proof/proof_graph.hpp>
@@ -203,23 +204,8 @@ class certificate_checker {
     }
     for (std::size_t i = 0; i < credits.size(); ++i)
       if (possible(v, credits[i])) keeps[g_.size() + i] = -credits[i].amount;
-
-    node_set sends(keeps.size()), receives(keeps.size());
-    for (std::size_t i = 0; i < flow.size(); ++i) {
-      const auto& [from, to, amount] = flow[i];
-      if (i > 0 && std::pair(flow[i - 1].from, flow[i - 1].to) >= std::pair(from, to)) return "the flow is not sorted";
-      if (amount <= 0 || amount > limit) return "the flow has an amount out of range";
-      if (!has_arc(v, from, to)) return "the flow leaves the edges between undecided nodes";
-      keeps[from] -= amount, keeps[to] += amount;
-      sends[from] = receives[to] = true;
-      if (keeps[from] < -limit || keeps[to] > limit) return "the flow has sums out of range";
-    }
-    for (std::size_t u = 0; u < keeps.size(); ++u) {  // the first two only so that a changed flow is noticed
-      if (receives[u] && keeps[u] > 0) return "node " + std::to_string(u) + " receives what it does not need";
-      if (sends[u] && keeps[u] < 0) return "node " + std::to_string(u) + " sends what it needs";
-      level += std::min<delta>(keeps[u], 0);
-    }
-    return {};
+    return detail::check_flow(
+        flow, std::move(keeps), limit, [&](node_id from, node_id to) { return has_arc(v, from, to); }, level);
   }
 
   /// Whether that is the step's level, which counts from then on.

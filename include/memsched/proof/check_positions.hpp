@@ -9,6 +9,7 @@
 #include <vector>
 
 #include <memsched/proof/certificate.hpp>
+#include <memsched/proof/check_flow.hpp>
 #include <memsched/proof/proof_graph.hpp>
 
 namespace memsched {
@@ -32,7 +33,7 @@ class position_checker {
     for (const auto& [before, v] : sorted) topological_.push_back(v);
   }
 
-  /// The fault of a step; empty where it holds. Then `level` is what its facts show, and `refuted` whether there is no order
+  /// The fault of a step; empty where it holds. Then `level` is the least that its facts show, and `refuted` tells that no order is
   /// below that; else its edges follow.
   std::string run(const proof::proof_step& s, delta& level, bool& refuted) {
     level = std::numeric_limits<delta>::max(), refuted = false;
@@ -66,7 +67,7 @@ class position_checker {
     return n;
   }
 
-  /// Whether the flow of a fact is one, and lowers `level` to what it shows.
+  /// The fault of a fact; empty where it holds. Lowers `level` to the level of the fact.
   std::string check(const proof::position_fact& x, delta& level) const {
     if (x.k > counted_ || (x.v != none && (x.v >= g_.size() || weight(x.v) == 0)))
       return "names no position, or no counted node";
@@ -83,22 +84,10 @@ class position_checker {
       else if (!out[u]) keeps[u] = adds;
     }
     const auto free = [&](node_id u) { return u < g_.size() && !in[u] && !out[u]; };
-    node_set sends(g_.size()), receives(g_.size());
-    for (std::size_t i = 0; i < x.flow.size(); ++i) {
-      const auto& [from, to, amount] = x.flow[i];
-      if (i > 0 && std::pair(x.flow[i - 1].from, x.flow[i - 1].to) >= std::pair(from, to)) return "the flow is not sorted";
-      if (amount <= 0 || amount > limit) return "the flow has an amount out of range";
-      if (!free(from) || !free(to) || std::count(g_.preds(to).begin(), g_.preds(to).end(), from) == 0)
-        return "the flow leaves the edges between undecided nodes";
-      keeps[from] -= amount, keeps[to] += amount;
-      sends[from] = receives[to] = true;
-      if (keeps[from] < -limit || keeps[to] > limit) return "the flow has sums out of range";
-    }
-    for (node_id u = 0; u < g_.size(); ++u) {  // the first two only so that a changed flow is noticed
-      if (receives[u] && keeps[u] > 0) return "node " + std::to_string(u) + " receives what it does not need";
-      if (sends[u] && keeps[u] < 0) return "node " + std::to_string(u) + " sends what it needs";
-      value += std::min<delta>(keeps[u], 0);
-    }
+    const auto has_arc = [&](node_id from, node_id to) {
+      return free(from) && free(to) && std::count(g_.preds(to).begin(), g_.preds(to).end(), from) > 0;
+    };
+    if (std::string why = check_flow(x.flow, std::move(keeps), limit, has_arc, value); !why.empty()) return why;
     level = std::min(level, value > 0 ? (value + parts - 1) / parts : 0);
     return {};
   }
