@@ -45,7 +45,7 @@ class position_checker {
     for (std::size_t i = 0; i < s.positions.size(); ++i) {
       const std::string place = "positions[" + std::to_string(i) + "]: ";
       if (refuted) return place + "the proof has ended";
-      if (const std::string why = check(s.positions[i], level); !why.empty()) return place + why;
+      if (const std::string why = fault(s.positions[i], level); !why.empty()) return place + why;
       refuted = !narrow(s.positions[i]) || !spread();
     }
     if (refuted != s.edges.empty()) return "edges: follow unless the proof ends";
@@ -68,7 +68,7 @@ class position_checker {
   }
 
   /// The fault of a fact; empty where it holds. Lowers `level` to the level of the fact.
-  std::string check(const proof::position_fact& x, delta& level) const {
+  std::string fault(const proof::position_fact& x, delta& level) const {
     if (x.k > counted_ || (x.v != none && (x.v >= g_.size() || weight(x.v) == 0)))
       return "names no position, or no counted node";
     if (std::abs(x.price) > limit / static_cast<delta>(counted_ + 1)) return "the price is out of range";
