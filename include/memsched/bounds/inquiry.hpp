@@ -263,9 +263,16 @@ class inquiry {
     for_each_bit(set, [&](std::size_t u) { h += g_->cost[u].impact; });
     return h;
   }
+  /// The same, by what sets it apart from the lowest set, which is known.
+  delta height_of(const bit_set& set, const node_knowledge& k) const {
+    delta h = k.least + gain(k.lowest) - gain(set);
+    for_each_bit_beyond(k.lowest, set, [&](std::size_t u) { h += g_->cost[u].impact; });
+    for_each_bit_beyond(set, k.lowest, [&](std::size_t u) { h -= g_->cost[u].impact; });
+    return h;
+  }
   /// Makes a set a witness where it is low enough.
   bool accept(node_knowledge& k, const bit_set& set) {
-    const delta h = height_of(set);
+    const delta h = k.has_lowest ? height_of(set, k) : height_of(set);
     if (h > bound_) return failed_ = h, false;
     k.witnesses.add(set, h);
     return true;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <limits>
 #include <optional>
 #include <span>
@@ -60,7 +61,7 @@ class release_search {
         ancestors_(structure::active_ancestors(g, [&] { return !context.control().over(); })),
         light_(g.active),
         room_(g.active),
-        waits_(g.size() - g.active),
+        is_freed_(g.size() - g.active, false),
         table_(g.active),
         here_(words_for(g.active)),
         reached_(words_for(g.active)),
@@ -156,10 +157,7 @@ class release_search {
     const entry e = entries_[at];
     stand_at(table_[at]);
     children_.clear();
-    bool more = false;
-    for (node_id t : events_) {
-      if (!opens(t)) continue;
-      more = true;
+    for (node_id t : next_) {
       const delta rise = take(t), level = e.level + rise;
       const delta cost = std::max(e.cost, charge(t, level, e.cost));
       if (cost >= ceiling_) continue;
@@ -174,14 +172,13 @@ class release_search {
       reach(c.event);
       add(reached_, c);
     }
-    return !more;
+    return next_.empty();
   }
   void stand_at(const_bit_row state) {
     std::copy(state.begin(), state.end(), here_.begin());
-    for (node_id r = static_cast<node_id>(g_.active); r < g_.size(); ++r)
-      waits_[r - g_.active] = static_cast<index_t>(
-          std::count_if(g_.preds[r].begin(), g_.preds[r].end(), [&](node_id u) { return !test_bit(here_, u); }));
-    steps_.count(releases_.items() + events_.size() * (4 + 2 * here_.size()));
+    next_.clear();
+    std::copy_if(events_.begin(), events_.end(), std::back_inserter(next_), [&](node_id t) { return opens(t); });
+    steps_.count(events_.size() * (4 + 2 * here_.size()));
   }
 
   /// Whether t has not happened and waits for light nodes only.
@@ -198,24 +195,25 @@ class release_search {
   }
   /// Goes to the state behind t: fills `reached_`, and `freed_` with the releases that free memory on the way. Returns how far the
   /// level rises.
+  ///
+  /// Lemma: such a release r is one of `next_`, or waits for t, a node. Proof: all nodes between the states are light, but for t if it is a
+  /// node. r waits for nothing else: for light nodes only, or for t. In the latter case t is one of its readers: another
+  /// that has t as an ancestor does not run before t.
   delta take(node_id t) {
     reach(t);
+    for (node_id r : freed_) is_freed_[r - g_.active] = false;
     freed_.clear();
-    delta rise = 0;
-    std::size_t steps = 16 + 4 * here_.size();
-    for_each_bit_beyond(here_, reached_, [&](std::size_t v) {
-      rise += g_.cost[v].impact;
-      steps += 4 + 2 * releases_[v].size();
-      for (node_id r : releases_[v])
-        if (--waits_[r - g_.active] == 0) {
-          freed_.push_back(r);
-          rise += g_.cost[r].impact;
-        }
-    });
-    for_each_bit_beyond(here_, reached_, [&](std::size_t v) {
-      for (node_id r : releases_[v]) ++waits_[r - g_.active];
-    });
-    steps_.count(steps);
+    delta rise = impact_of(reached_, here_);
+    const auto look_at = [&](node_id r) {
+      if (!is_subset((*ancestors_)[r], reached_)) return;
+      freed_.push_back(r);
+      is_freed_[r - g_.active] = true;
+      rise += g_.cost[r].impact;
+    };
+    if (!g_.is_release(t)) std::for_each(releases_[t].begin(), releases_[t].end(), look_at);
+    for (node_id r : next_)
+      if (g_.is_release(r)) look_at(r);
+    steps_.count(16 + (6 + 2 * next_.size()) * here_.size());
     return rise;
   }
   /// Whether all of `freed_` waits for all that is between `here_` and `reached_`.
@@ -241,7 +239,7 @@ class release_search {
   delta not_spared(node_id u) const {
     delta sum = 0;
     for (node_id r : releases_[u]) {
-      if (std::find(freed_.begin(), freed_.end(), r) == freed_.end()) continue;
+      if (!is_freed_[r - g_.active]) continue;
       delta left = -g_.cost[r].impact;
       for (const auto& c : g_.credits[u])
         if (c.release == r) left -= c.amount;
@@ -329,9 +327,9 @@ class release_search {
   std::optional<bit_matrix> ancestors_;
   bit_set light_;
   plain_vector<delta> room_;
-  std::vector<node_id> events_, freed_, joint_;
-  adjacency releases_;          // per node, those that wait for it and free memory
-  std::vector<index_t> waits_;  // per release, the nodes that it waits for at the state at hand
+  std::vector<node_id> events_, next_, freed_, joint_;
+  plain_vector<bool> is_freed_;  // per release
+  adjacency releases_;           // per node, those that wait for it and free memory
   plain_vector<delta> rooms_;
   downset_table table_;
   std::vector<entry> entries_, children_;

@@ -298,9 +298,15 @@ class downset_moves {
   void stand_at(const_bit_row ran) {
     count(targets_.size() * (8 + 2 * ran.size()));
     if (!around_) return std::fill(known_.begin(), known_.end(), knowledge::none);
-    for (std::size_t k = 0; k < ran.size(); ++k) changed_[k] = std::exchange(here_[k], ran[k]) ^ ran[k];
+    std::size_t first = ran.size(), end = 0;  // words that change: mostly few
+    for (std::size_t k = 0; k < ran.size(); ++k) {
+      changed_[k] = std::exchange(here_[k], ran[k]) ^ ran[k];
+      if (changed_[k] != 0) first = std::min(first, k), end = k + 1;
+    }
+    if (first >= end) return;
+    const auto part = [&](const_bit_row row) { return row.subspan(first, end - first); };
     for (std::size_t i = 0; i < targets_.size(); ++i)
-      if (intersects((*around_)[targets_[i]], changed_)) known_[i] = knowledge::none;
+      if (intersects(part((*around_)[targets_[i]]), part(changed_))) known_[i] = knowledge::none;
   }
 
   /// Whether the i-th target is open at the downset at hand, `ran`.

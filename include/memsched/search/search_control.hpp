@@ -75,7 +75,7 @@ class search_control {
     if (trial_ && ++step_states_ > trial_->step_states) end_trial(trial_end::step);
     ++stats.states, ++work_;
     if (stats.states >= std::min(options_.state_limit, slice_end_) || work_ >= work_end_) stop_for(stop_reason::state_limit);
-    else if ((++ticks_ & 15) == 0) look_at_clock();
+    else look_now_and_then(1);
     return !stopped();
   }
   bool keep_going() { return look_at_clock(), !stopped(); }
@@ -184,7 +184,8 @@ class search_control {
   bool spend(std::uint64_t work) {
     work_ += work;
     if (work_ >= work_end_) stop_for(stop_reason::state_limit);
-    return keep_going();
+    look_now_and_then(work);
+    return !stopped();
   }
   /// Counts a minimum cut that is about to be solved. False once a limit is met.
   bool count_cut() { return ++stats.cuts, keep_going(); }
@@ -297,6 +298,14 @@ class search_control {
   }
   void end_trial(trial_end e) {
     if (trial_end_ == trial_end::finished) trial_end_ = e;
+  }
+  /// Looks at the clock each time that so much work has been done: some tens of microseconds.
+  void look_now_and_then(std::uint64_t work) {
+    constexpr std::uint64_t enough = 16;
+    ticks_ += work;
+    if (ticks_ < enough) return;
+    ticks_ = 0;
+    look_at_clock();
   }
   void look_at_clock() {
     if (options_.stop.stop_requested()) stop_for(stop_reason::cancelled);
