@@ -18,7 +18,7 @@ inline namespace MEMSCHED_ABI {
 namespace detail {
 
 /// Sets in which a node can run, with their heights: level plus the node's peak. As columns of bits, 64 sets a word, so
-/// that all of them are tested at once. A bit says whether a set differs from the first one, as few do in many nodes.
+/// that all of them are tested at once. A bit says whether a set differs from the first one: most differ in few nodes.
 class witness_sets {
  public:
   explicit witness_sets(std::size_t nodes) : nodes_(nodes), first_(nodes) {}
@@ -72,7 +72,7 @@ class witness_sets {
   }
 
  private:
-  /// The first block with a slot with no bits set; the number of blocks where there is none.
+  /// The first block with a slot that is free, its bits zero; the number of blocks where there is none.
   std::size_t first_unused() const {
     return static_cast<std::size_t>(std::find_if(used_.begin(), used_.end(), [](bit_word w) { return ~w != 0; }) -
                                     used_.begin());
@@ -96,7 +96,7 @@ class witness_sets {
   }
 
   std::size_t nodes_;
-  bit_set first_;                        // that was added
+  bit_set first_;                        // the set that was added first
   plain_vector<bit_word> words_;         // per block and node
   plain_vector<bit_word> valid_, used_;  // per block: slots that hold sets; those and slots that held one
   plain_vector<delta> heights_;
