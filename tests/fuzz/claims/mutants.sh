@@ -35,6 +35,8 @@ mutant "releases: credits spare no more than is freed" schedulers/release_search
 mutant "releases: the first node that may run last" schedulers/release_search.hpp 's/const std::span<const node_id> last = (.*);/const auto last = std::span<const node_id>(\1).first(@ ? 1 : std::size_t(-1));/; s/\.first\(\(wrong_rule == ([0-9]+)\) \? 1 : std::size_t\(-1\)\)/.first(wrong_rule == \1 ? 1 : (g_.is_release(t) ? g_.preds[t].size() : 1))/'
 mutant "releases: at once whatever else is freed" schedulers/release_search.hpp 's/rise <= 0 \&\& frees_at_the_end\(\)/rise <= 0 \&\& (@ || frees_at_the_end())/'
 mutant "releases: at once wherever it leads" schedulers/release_search.hpp 's/cost == e.cost \&\& rise <= 0/cost == e.cost \&\& (@ || rise <= 0)/'
+mutant "releases: what waits for the event stays" schedulers/release_search.hpp 's/if \(!g_.is_release\(t\)\) std::for_each/if (!@ \&\& !g_.is_release(t)) std::for_each/'
+mutant "releases: what waits for light nodes stays" schedulers/release_search.hpp 's/if \(g_.is_release\(r\)\) look_at/if (r == t || (!@ \&\& g_.is_release(r))) look_at/'
 mutant "releases: all that is freed is spared" schedulers/release_search.hpp 's/sum \+= std::max<delta>\(0, left\);/if (@) sum += -g_.cost[r].impact; else &/'
 mutant "backjumps: no lowest set between" schedulers/best_first.hpp \
   's/const bit_set best = lowest_between.*/bit_set best(g_.active); if (@) unite_bits(best, table_[at]); else best = lowest_between(table_[first], table_[at]);/'
