@@ -12,10 +12,12 @@ mutant "edges: where both are due" $file 's/due_\[u\] <= first_\[v\];/due_[u] <=
 mutant "positions: uncounted nodes have some" $file 's/return \(\*cost_\)\[v\].peak > 0 \? 1 : 0;/return @ || (*cost_)[v].peak > 0 ? 1 : 0;/'
 mutant "positions: two behind an ancestor" $file 's/first_\[u\] \+ weight\(v\)\);/first_[u] + (@ ? 2 : 1) * weight(v));/'
 mutant "positions: due two ahead of a descendant" $file 's/due_\[u\] = std::min\(due_\[u\], due_\[v\] - weight\(v\)\);/due_[u] = std::min(due_[u], due_[v] - std::min(due_[v], (@ ? 2 : 1) * weight(v)));/'
+mutant "levels: the rise of the last node" $file 's/std::min\(least.value_or\(rise\), rise\);/@ ? rise : std::min(least.value_or(rise), rise);/'
+mutant "levels: credits are not spared" $file 's/rise -= c.amount;/rise -= @ ? 0 : c.amount;/'
 file=bounds/placing.hpp
 mutant "levels: at the limit, too" $file 's/if \(value > scale \* limit\)/if (value > scale * limit - @)/'
 mutant "levels: of a set of one node less" $file 's/\{static_cast<delta>\(g_->base\), -static_cast<delta>\(c.k\)\}/{static_cast<delta>(g_->base), @ - static_cast<delta>(c.k)}/'
-mutant "next: as if all facts held above" $file 's/next_ = std::min\(next_, static_cast<bytes>\(a.level\)\), facts_/next_ = @ ? next_ : std::min(next_, static_cast<bytes>(a.level)), facts_/'
+mutant "next: as if all facts held above" $file 's/next_ = std::min\(next_, static_cast<bytes>\(a.level \+ rise_\)\), facts_/next_ = @ ? next_ : std::min(next_, static_cast<bytes>(a.level + rise_)), facts_/'
 mutant "questions: a set without v holds it" $file 's/side_\[i\] = q.inside \?/side_[i] = q.inside != @ ?/'
 mutant "sets: nodes are due one early" $file 's/else if \(!positions_.is_due\(c.k, v\)\)/else if (!positions_.is_due(c.k + @, v))/'
 mutant "sets: nodes that may be in are out" $file 's/if \(!positions_.may_hold\(c.k, v\)\) out/if (!positions_.may_hold(c.k - @, v)) out/'

@@ -442,13 +442,15 @@ class Proof:
         """Where nodes can run: the least and the most that run before each. Whether one has no position; else adds the edges."""
         n, parts, facts = self.n, 64, step["positions"]
         counted = [int(peak > 0) for peak in self.peak]
+        rises = [self.peak[v] - sum(amount for _, amount in self.g.credits[v]) for v in range(n) if counted[v]]
+        rise = max(min(rises, default=0), 0)
         order = sequence(self.before)
         first = [counted[v] + sum(counted[u] for u in members(self.reached(v, self.before))) for v in range(n)]
         due = [1 + sum(counted) - counted[v] - sum(counted[u] for u in members(self.reached(v, self.behind))) for v in range(n)]
         levels, ended = [], False
         for fact in facts:
             need(not ended, "the proof has ended")
-            k, price, v = whole(fact["k"], sum(counted) + 1, "k"), fact["price"], fact.get("in", fact.get("out"))
+            k, price, v = whole(fact["k"], sum(counted), "k"), fact["price"], fact.get("in", fact.get("out"))
             need(isinstance(price, int) and not ("in" in fact and "out" in fact), "a fact is in or out, and its price a number")
             ran, later = (sum(1 << u for u in range(n) if due[u] <= k), sum(1 << u for u in range(n) if first[u] > k))
             if v is not None:
@@ -460,7 +462,7 @@ class Proof:
             adds = [parts * self.impact[u] + price * counted[u] for u in range(n)]
             free = {u: adds[u] for u in range(n) if not (ran | later) >> u & 1}
             value = parts * self.base - price * k + sum(adds[u] for u in members(ran)) + self.balance(free, fact["flow"], {})
-            levels.append(max(-(-value // parts), 0))
+            levels.append(max(-(-value // parts), 0) + rise)
             if v is None:
                 ended = True
             elif "in" in fact:

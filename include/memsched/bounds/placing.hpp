@@ -24,9 +24,10 @@ namespace bounds {
 /// edges, or that no order has a peak of at most B.
 ///
 /// Nodes that take memory while they run are counted. Let E(k) be the set of nodes that have run before counted node number k, from 0, in an
-/// order with a peak of at most B; the last E is all. Lemma: a node that is in no closed set of k counted nodes and a level of at most B is not
-/// in E(j) for any j <= k; one that is in each such set is in E(j) for any j >= k. Proof: E(k) is such a set, since node
-/// number k takes its level or more, and so does the end; and E(j) is part of E(k) for j <= k. So each node has a first k at which it may
+/// order with a peak of at most B; the last E is all. Let r be the least that a counted node takes above the level at which it runs. Lemma: a
+/// node that is in no closed set of k counted nodes and a level of at most B - r is not in E(j) for any j <= k; one that is in
+/// each such set is in E(j) for any j >= k. Here k is below the number of counted nodes. Proof: E(k) is such a set, since node
+/// number k takes its level and r, or more; and E(j) is part of E(k) for j <= k. So each node has a first k at which it may
 /// be in E(k), and a k from which on it is due. If a counted u is due where v is first, or before, u runs before v: E(k + 1) holds v
 /// if v is number k or runs right behind it, and u then too, as a lower number or as number k.
 ///
@@ -49,7 +50,7 @@ class placer {
   using listener = function_ref<void(std::size_t known)>;
   static constexpr delta scale = 64;
 
-  explicit placer(const prober& p) : g_(&p.graph()), positions_(g_->cost) {
+  explicit placer(const prober& p) : g_(&p.graph()), rise_(least_rise(*g_, g_->cost)), positions_(g_->cost) {
     delta most = 0;
     total_ = static_cast<delta>(g_->base);
     for (node_id v = 0; v < g_->size(); ++v) {
@@ -96,7 +97,8 @@ class placer {
 
  private:
   static constexpr std::size_t most_counts = 24, most_sets = 256, most_nodes = 2048;
-  static constexpr unsigned most_cuts = 12;  // for one question
+  static constexpr unsigned most_cuts = 12;                               // for one question
+  static constexpr delta no_set = std::numeric_limits<delta>::max() / 2;  // the level where none has the right size
 
   /// A closed set as a bound for any price.
   struct line {
@@ -148,7 +150,7 @@ class placer {
   /// Asks about the counted nodes that may be in E(k) or not. Refuted where E(k) cannot be, or a node has no position left.
   outcome place(count& c, const prober& p, function_ref<bool()> go_on) {
     look_at(c, p);
-    const auto limit = static_cast<delta>(p.bound());
+    const delta limit = static_cast<delta>(p.bound()) - rise_;
     if (!c.is_high)
       if (const answer a = ask(c, {}, limit / 2, p, go_on); a.result != outcome::refuted) return a.result;
     c.is_high = true;
@@ -168,7 +170,7 @@ class placer {
     return outcome::open;
   }
   outcome end(const answer& a, const fact& shown) {
-    if (a.result == outcome::refuted) next_ = std::min(next_, static_cast<bytes>(a.level)), facts_.push_back(shown);
+    if (a.result == outcome::refuted) next_ = std::min(next_, static_cast<bytes>(a.level + rise_)), facts_.push_back(shown);
     return a.result;
   }
   bool is_free(node_id v, index_t k) const { return positions_.may_hold(k, v) && !positions_.is_due(k, v); }
@@ -206,8 +208,8 @@ class placer {
       if (side_[i] == side::in) add(low, free_[i]);
       if (side_[i] != side::out) add(high, free_[i]);
     }
-    if (low.beyond > 0) return {outcome::refuted, std::numeric_limits<delta>::max(), scale * (limit + total_)};
-    if (high.beyond < 0) return {outcome::refuted, std::numeric_limits<delta>::max(), -scale * (limit + total_)};
+    if (low.beyond > 0) return {outcome::refuted, no_set, scale * (limit + total_)};
+    if (high.beyond < 0) return {outcome::refuted, no_set, -scale * (limit + total_)};
     std::optional<delta> last;
     for (unsigned cuts = 0; cuts < most_cuts; ++cuts) {
       const delta price = best_price(c, q, low, high);
@@ -274,6 +276,7 @@ class placer {
 
   const schedule_graph* g_;
   bool fits_ = true;  // otherwise it is too large to be asked about
+  delta rise_;        // of any counted node, at least; bytes
   delta total_ = 0;   // bytes, of all that is added and freed
   delta most_price_ = 0;
   position_ranges positions_;

@@ -15,7 +15,7 @@ namespace memsched {
 inline namespace MEMSCHED_ABI {
 namespace detail {
 
-/// The least level of E(k) where a fact says; bytes. Stores the flow.
+/// The least that node number k takes where a fact says; bytes. Stores the flow.
 inline bytes certifier::show(const position_ranges& positions, proof::position_fact& x) {
   constexpr delta parts = proof::position_fact::parts;
   const tree own = x.v == none ? tree(g_.size()) : reach({x.v}, x.inside ? preds_ : succs_);
@@ -37,7 +37,7 @@ inline bytes certifier::show(const position_ranges& positions, proof::position_f
       if (local[e.at] != none && carries(e)) closure_.add_arc(local[e.at], local[v]), edge_of_arc_.push_back(e.edge);
   value += closure_.solve();
   x.flow = make_flow(std::move(kept));
-  return value > 0 ? static_cast<bytes>((value + parts - 1) / parts) : 0;
+  return static_cast<bytes>((std::max<delta>(value, 0) + parts - 1) / parts + bounds::least_rise(g_, cost_));
 }
 
 inline std::optional<proof::proof_step> certifier::prove_positions(const std::vector<proof::position_fact>& facts,

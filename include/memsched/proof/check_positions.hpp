@@ -21,7 +21,13 @@ namespace detail {
 class position_checker {
  public:
   explicit position_checker(const proof_graph& g) : g_(g), first_(g.size()), due_(g.size()) {
-    for (node_id v = 0; v < g.size(); ++v) counted_ += weight(v);
+    for (node_id v = 0; v < g.size(); ++v) {
+      if (weight(v) == 0) continue;
+      delta rise = g.cost(v).peak;
+      for (const auto& c : g.given().credits[v]) rise -= c.amount;
+      rise_ = ++counted_ == 1 ? rise : std::min(rise_, rise);
+    }
+    rise_ = std::max<delta>(rise_, 0);
     std::vector<std::pair<std::size_t, node_id>> sorted;
     for (node_id v = 0; v < g.size(); ++v) {
       const node_set above = g.above(v);
@@ -69,7 +75,7 @@ class position_checker {
 
   /// The fault of a fact; empty where it holds. Lowers `level` to the level of the fact.
   std::string fault(const proof::position_fact& x, delta& level) const {
-    if (x.k > counted_ || (x.v != none && (x.v >= g_.size() || weight(x.v) == 0)))
+    if (x.k >= counted_ || (x.v != none && (x.v >= g_.size() || weight(x.v) == 0)))
       return "names no position, or no counted node";
     if (std::abs(x.price) > limit / static_cast<delta>(counted_ + 1)) return "the price is out of range";
     node_set in(g_.size()), out(g_.size());
@@ -88,7 +94,7 @@ class position_checker {
       return free(from) && free(to) && std::count(g_.preds(to).begin(), g_.preds(to).end(), from) > 0;
     };
     if (std::string why = check_flow(x.flow, std::move(keeps), limit, has_arc, value); !why.empty()) return why;
-    level = std::min(level, value > 0 ? (value + parts - 1) / parts : 0);
+    level = std::min(level, (std::max<delta>(value, 0) + parts - 1) / parts + rise_);
     return {};
   }
 
@@ -112,6 +118,7 @@ class position_checker {
 
   const proof_graph& g_;
   index_t counted_ = 0;
+  delta rise_ = 0;  // the least that a counted node takes above the level at which it runs
   std::vector<index_t> first_, due_;
   std::vector<node_id> topological_;
 };
