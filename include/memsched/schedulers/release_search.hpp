@@ -174,6 +174,7 @@ class release_search {
     }
     return next_.empty();
   }
+  /// Goes to a state: fills `next_` with the events that can happen there.
   void stand_at(const_bit_row state) {
     std::copy(state.begin(), state.end(), here_.begin());
     next_.clear();
@@ -196,9 +197,9 @@ class release_search {
   /// Goes to the state behind t: fills `reached_`, and `freed_` with the releases that free memory on the way. Returns how far the
   /// level rises.
   ///
-  /// Lemma: such a release r is one of `next_`, or waits for t, a node. Proof: all nodes between the states are light, but for t if it is a
-  /// node. r waits for nothing else: for light nodes only, or for t. In the latter case t is one of its readers: another
-  /// that has t as an ancestor does not run before t.
+  /// Lemma: such a release r is one of `next_`, or t is a node that reads what r frees. Proof: the nodes that run between the states are
+  /// light, except t if it is a node. If r does not wait for t, it waits for light nodes only. If it does, t is one of its readers, since
+  /// nothing behind t has run.
   delta take(node_id t) {
     reach(t);
     for (node_id r : freed_) is_freed_[r - g_.active] = false;
