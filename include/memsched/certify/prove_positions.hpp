@@ -15,7 +15,7 @@ namespace memsched {
 inline namespace MEMSCHED_ABI {
 namespace detail {
 
-/// The least that node number k takes where a fact says; bytes. Stores the flow.
+/// The least level of E(k) where a fact says; bytes. Stores the flow.
 inline bytes certifier::show(const position_ranges& positions, proof::position_fact& x) {
   constexpr delta parts = proof::position_fact::parts;
   const tree own = x.v == none ? tree(g_.size()) : reach({x.v}, x.inside ? preds_ : succs_);
@@ -37,7 +37,7 @@ inline bytes certifier::show(const position_ranges& positions, proof::position_f
       if (local[e.at] != none && carries(e)) closure_.add_arc(local[e.at], local[v]), edge_of_arc_.push_back(e.edge);
   value += closure_.solve();
   x.flow = make_flow(std::move(kept));
-  return static_cast<bytes>((std::max<delta>(value, 0) + parts - 1) / parts + bounds::least_rise(g_, cost_));
+  return static_cast<bytes>((std::max<delta>(value, 0) + parts - 1) / parts);
 }
 
 inline std::optional<proof::proof_step> certifier::prove_positions(const std::vector<proof::position_fact>& facts,
@@ -71,7 +71,9 @@ inline std::optional<proof::proof_step> certifier::prove_positions(const std::ve
     possible = x.v != none && positions.spread(preds);
     ends = !possible || (!shown.empty() && std::all_of(shown.begin(), shown.end(), follows));
   }
-  if (!ends || s.level < bound_) return std::nullopt;
+  if (!ends) return std::nullopt;
+  s.level += static_cast<bytes>(bounds::least_rise(g_, cost_));
+  if (s.level < bound_) return std::nullopt;
   if (!possible) s.edges.clear();
   for (const auto& list : preds_)
     for (const edge_end& e : list)

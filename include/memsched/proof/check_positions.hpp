@@ -25,7 +25,8 @@ class position_checker {
       if (weight(v) == 0) continue;
       delta rise = g.cost(v).peak;
       for (const auto& c : g.given().credits[v]) rise -= c.amount;
-      rise_ = ++counted_ == 1 ? rise : std::min(rise_, rise);
+      rise_ = std::min(rise_, rise);
+      ++counted_;
     }
     rise_ = std::max<delta>(rise_, 0);
     std::vector<std::pair<std::size_t, node_id>> sorted;
@@ -118,7 +119,7 @@ class position_checker {
 
   const proof_graph& g_;
   index_t counted_ = 0;
-  delta rise_ = 0;  // the least that a counted node takes above the level at which it runs
+  delta rise_ = std::numeric_limits<delta>::max();  // the least that a counted node takes above the level at which it runs
   std::vector<index_t> first_, due_;
   std::vector<node_id> topological_;
 };
