@@ -110,6 +110,30 @@ TEST_CASE("a stepper on sets has the levels, peaks and releases of a walk") {
     }
 }
 
+TEST_CASE("a stepper runs on from any set, wherever it was before") {
+  for (std::uint64_t seed = 0; seed < support::seeds(500); ++seed) {
+    INFO("seed " << seed);
+    support::random r(seed);
+    const schedule_graph g = seed % 2 == 0 ? make_schedule_graph(any_sums(seed, r))
+                                           : make_schedule_graph(support::random_problem(seed, {.operators = 12}));
+    memsched::detail::downset_stepper step(g);
+    for (int k = 0; k < 20; ++k) {
+      random_run run(g, r);
+      base::bit_set ran(g.active);
+      for (std::size_t left = r.below(static_cast<std::uint32_t>(g.active)); left > 0; --left) ran.insert(run.next());
+      const delta level = run.walk.level();
+      for (int again = 0; again < 2; ++again) {  // two ways on from one set
+        step.start(ran, level);
+        random_run way = run;
+        while (!way.is_over() && r.chance(80)) {
+          step.run(way.next());
+          REQUIRE(step.level() == way.walk.level());
+        }
+      }
+    }
+  }
+}
+
 TEST_CASE("moves from a downset are the same wherever moves were asked for before") {
   using moves = memsched::detail::downset_moves;
   const auto listed = [](const auto& list) {

@@ -14,6 +14,7 @@
 #include <memsched/base/topology.hpp>
 #include <memsched/graph/schedule_graph.hpp>
 #include <memsched/search/feeders.hpp>
+#include <memsched/search/release_watch.hpp>
 #include <memsched/search/search.hpp>
 #include <memsched/search/step_counter.hpp>
 #include <memsched/structure/reachability.hpp>
@@ -25,14 +26,14 @@ namespace detail {
 /// Runs nodes on a set that is a row of bits.
 class downset_stepper {
  public:
-  explicit downset_stepper(const schedule_graph& g) : g_(g), set_(g.active) {}
+  explicit downset_stepper(const schedule_graph& g) : g_(g), ran_(g) {}
 
   void start(const_bit_row ran, delta level) {
-    std::copy(ran.begin(), ran.end(), bit_row(set_).begin());
+    ran_.start(ran);
     level_ = peak_ = level;
     released_ = false;
   }
-  const_bit_row set() const { return set_; }
+  const_bit_row set() const { return ran_.set(); }
   delta level() const { return level_; }
   delta peak() const { return peak_; }
   /// Whether f(r) holds for each release r that freed memory while `path` ran: all that has run since `start`.
@@ -47,22 +48,24 @@ class downset_stepper {
   }
 
   void run(node_id v) {
-    const node_cost c = effect_of(g_, v, [this, v](node_id release) { return last_for(release, v); });
-    peak_ = std::max(peak_, level_ + c.peak);
+    node_cost c = g_.cost[v];
+    for (const auto& k : g_.credits[v])
+      if (last_for(k.release, v)) c.peak -= k.amount;
+    ran_.run(v, [&](node_id release) { c.impact += g_.cost[release].impact; });
+    peak_ = std::max({peak_, level_ + c.peak, level_ + c.impact});
     level_ += c.impact;
     released_ |= c.impact < g_.cost[v].impact;
-    set_.insert(v);
   }
 
  private:
   bool last_for(node_id release, node_id v) const {
     for (node_id u : g_.preds[release])
-      if (u != v && !set_[u]) return false;
+      if (u != v && !test_bit(set(), u)) return false;
     return true;
   }
 
   const schedule_graph& g_;
-  bit_set set_;
+  release_watch ran_;
   delta level_ = 0, peak_ = 0;
   bool released_ = false;  // whether a release freed memory since `start`
 };
