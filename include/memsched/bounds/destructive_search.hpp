@@ -45,7 +45,8 @@ class destructive_search {
       : peaks_(g), bound_(std::max(low, g.base)), above_(std::move(fresh)) {}
   destructive_search(const schedule_graph& g, bytes low) : destructive_search(g, low, Refuter(g)) {}
 
-  /// No order has a smaller peak, but for peaks below `low`. Bytes.
+  /// At first `low`, which says nothing. Once it is above that, no order has a smaller peak, not even one below `low`: where a
+  /// peak is refuted, so are all lower ones. Bytes.
   bytes bound() const { return bound_; }
   /// The smallest peak that is not refuted, where one was tried; at the end the largest that there can be within the bound.
   std::optional<bytes> unrefuted() const { return open_.empty() ? std::nullopt : std::optional(open_.back().peak); }

@@ -37,7 +37,9 @@ struct staged_search {
   std::size_t active = 0;     ///< stages fit as if the graph had so many active nodes; 0 for as many as it has
   std::uint64_t unit = 2000;  ///< work that stages share, see `part_search`
   bool rows = false, window = false;
+  bytes rise = 0;  ///< the target of the first round is so much lower: those of parts rise from round to round
 
+  /// The bound is one whatever the query's target.
   solution operator()(const schedule_graph& g, search& context) const;
 };
 
@@ -73,9 +75,10 @@ namespace detail {
 MEMSCHED_FUNCTION solution staged_search::operator()(const schedule_graph& g, search& context) const {
   const query q = context.asked();
   part_search part(g, context, {.active = active, .rows = rows, .window = window}, greedy{}(g, context).order, unit);
+  part.round({q.target - std::min(rise, q.target), q.cutoff});
   part.run(q);
   if (!part.closed(q) && !context.stopped()) context.control().give_up();
-  return {part.order(), std::max(part.bound(), context.asked().target)};
+  return {part.order(), part.bound()};
 }
 
 /// Calls two functions in turns, the one that has done less work, the first where neither has, while `open` says so; neither

@@ -240,7 +240,7 @@ inline bool part_search::probe() {
     const bytes before = narrowed_->bound();
     const bool settled = narrowed_->run(below(), patience_, go_on);
     if (narrowed_->bound() > before) {
-      if (narrowed_->bound() > query_.target) raise(next_possible(narrowed_->bound()));
+      raise(next_possible(narrowed_->bound()));
       patience_ = std::min(patience_, least_patience);
     }
     if (done() || !settled) break;

@@ -116,7 +116,7 @@ inline void part_search::raise(bytes bound) {
   bound = peak_grid(g_.base, grid_).up(bound);
   if (bound <= bound_) return;
   bound_ = bound;
-  if (narrowed_ && bound > query_.target) narrowed_->raise(bound);
+  if (narrowed_) narrowed_->raise(bound);
   report();
 }
 
