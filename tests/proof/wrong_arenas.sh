@@ -8,10 +8,6 @@ cd "$2" || exit 2
 here=tests/proof
 status=0
 
-report() { # NAME STATUS: whether the last command failed, as it should
-  if [ "$2" = 0 ]; then echo "$1: not noticed"; status=1; else echo "$1: noticed"; fi
-}
-
 file=proof/packing_ranges.hpp
 mutant "height ignores drops" $file 's/signed_of\(buffers_\[a\]->size_at\(first\)\)/signed_of(@ ? buffers_[a]->size : buffers_[a]->size_at(first))/'
 mutant "the most is too little" $file 's/signed_of\(capacity\) - signed_of\(b.size\)/& - @/'
@@ -52,8 +48,7 @@ wrong_second() {
     status=1
     return
   fi
-  python3 "$copy/both_arenas.py" <"$copy/lines" >/dev/null 2>&1
-  report "$1" $?
+  judge "$1" python3 "$copy/both_arenas.py" <"$copy/lines" || status=1
 }
 
 file=packing.py

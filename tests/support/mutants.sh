@@ -32,22 +32,33 @@ TEXT
   ${CXX:-g++} -std=c++20 -w -include "$copy/mutant.hpp" -I "$copy/include" -I tests "$@" "$program" -o "$copy/mutants" -pthread
 }
 
-# notice_each COMMAND...: which mutants since the last call make a command fail that does not fail without one; 1 where one is not
-# noticed
+# judge NAME COMMAND...: whether a command fails, as it does where the rule NAME is wrong, and the last line of its output; 1 where it
+# does not. A command that is still running after $most_seconds (300) shows nothing and is 1, too: a rule that makes it run forever
+# needs a law with a limit of its own.
+judge() {
+  judged=$1 ended=0
+  shift
+  said=$(timeout "${most_seconds:-300}" "$@" 2>&1) || ended=$?
+  case $ended in
+    0) verdict="not noticed" ;;
+    124) verdict="no end within ${most_seconds:-300} s" ;;
+    *) verdict=noticed ;;
+  esac
+  echo "$judged: $verdict: $(printf '%s\n' "$said" | tail -n 1)"
+  [ "$verdict" = noticed ]
+}
+
+# notice_each COMMAND...: judges a command, which does not fail without a mutant, with each of them since the last call; 1 where one is
+# not noticed
 notice_each() {
   WRONG_RULE=0 "$@" >/dev/null 2>&1 || { echo "mutants: $1 fails as it is" >&2; exit 2; }
-  number=$((count - $(wc -l <"$copy/names"))) survivors=0
+  number=$((count - $(wc -l <"$copy/names"))) all_noticed=true
   while read -r name; do
     number=$((number + 1))
-    if WRONG_RULE=$number timeout 300 "$@" >/dev/null 2>&1; then
-      echo "$name: not noticed"
-      survivors=$((survivors + 1))
-    else
-      echo "$name: noticed"
-    fi
+    judge "$name" env WRONG_RULE=$number "$@" </dev/null || all_noticed=false
   done <"$copy/names"
   : >"$copy/names"
-  [ $survivors -eq 0 ]
+  $all_noticed
 }
 
 # notice_with PROGRAM.cpp FLAGS...: both, for the mutants since the last call; PROGRAM has Catch tests
