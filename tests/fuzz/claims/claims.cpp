@@ -38,8 +38,10 @@ struct known_graph {
       : p(std::move(given)), o(model_of(seed)), g(make_schedule_graph(p, o.model())), optimum(optimum_of(p, o.model())) {}
 };
 
-/// What is wrong with the answer of one question about a graph; question 0 is what the oracles say of each other.
+/// The fault of the answer to one question about a graph; question 0 is what the oracles say of each other. Each has as much time,
+/// those about smaller graphs with the same fault, too.
 complaint fault_of(const known_graph& k, std::uint64_t graph_seed, std::uint64_t question, std::string& asked) {
+  limit_question(30);
   const auto& [p, o, g, optimum] = k;
   if (question > 0) return ask({p, o, g, optimum}, graph_seed * 1000003 + question, asked);
   asked += " dp without bounds, and the schedule graph by enumeration";
@@ -118,7 +120,6 @@ int main(int argc, char** argv) {
          ++question, ++asked_so_far) {
       std::string asked;
       seed_now = seed, question_now = question;
-      limit_question(30);
       if (!fault_of(known, seed, question, asked)) continue;
       ++findings;
       report(t, seed, question);

@@ -52,8 +52,9 @@ inline presolve::compression_rules any_rules(random& r, std::string& asked) {
 
 struct last_stage {
   any_scheduler run;
-  bool exact;          ///< without limits it proves the optimum
-  bool heeds_ceiling;  ///< as `soft_budget` asks
+  bool exact;                ///< without limits it proves the optimum
+  bool heeds_ceiling;        ///< as `soft_budget` asks
+  bool claims_floor = true;  ///< its bound may be the floor
 };
 
 inline last_stage any_scheduler_of(random& r, std::string& asked) {
@@ -99,7 +100,8 @@ inline last_stage any_scheduler_of(random& r, std::string& asked) {
       s.unit = pick(asked, "unit", r.chance(50) ? 1 + r.below(4) : 1 + r.below(200));
       s.rows = flip(r, asked, "rows", 30);
       s.window = flip(r, asked, "window", 20);
-      return {s, true, false};
+      if (r.chance(30)) s.rise = pick(asked, "rise", r.below(r.chance(50) ? 20 : 1000));
+      return {s, true, false, false};
     }
     case 10: asked += " automatic"; return {automatic, true, false};
     case 11: {

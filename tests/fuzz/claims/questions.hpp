@@ -91,8 +91,8 @@ inline std::string compared(const char* what, bytes is, bytes should) {
 
 }  // namespace detail
 
-/// Passes before a scheduler, with some floor, ceiling and limits. A bound is no more than the optimum or the floor; what
-/// says that it is done has found or refuted what it was asked for.
+/// Passes before a scheduler, with some floor, ceiling and limits. A bound is no more than the optimum or, of most, the floor;
+/// what says that it is done has found or refuted what it was asked for.
 inline complaint ask_scheduler(const subject& x, random& r, std::string& asked) {
   using namespace detail;
   std::vector<stage> passes;
@@ -134,7 +134,8 @@ inline complaint ask_scheduler(const subject& x, random& r, std::string& asked) 
   if (!is_order(x.g, s.order)) return "no order";
   const bytes peak = peak_of(x.g, s.order);
   if (peak < x.optimum) return compared("peak", peak, x.optimum);
-  if (s.lower_bound > std::max(x.optimum, floor)) return compared("bound", s.lower_bound, x.optimum);
+  const bytes most = last.claims_floor || !passes.empty() ? std::max(x.optimum, floor) : x.optimum;
+  if (s.lower_bound > most) return compared("bound", s.lower_bound, x.optimum);
   if (exact && context.control().reason() == stop_reason::finished && !with_ceiling && peak > std::max(x.optimum, floor))
     return compared("it is done with", peak, x.optimum);
   return std::nullopt;
@@ -379,17 +380,20 @@ inline complaint ask_probing(const subject& x, random& r, std::string& asked) {
   }
 }
 
-/// A destructive search that is stopped, while the peak that is reached falls.
+/// A destructive search from some peak on, stopped while the peak that is reached falls. What it begins with is no bound.
 inline complaint ask_destructive_search(const subject& x, random& r, std::string& asked) {
   using namespace detail;
   asked += " destructive_search";
+  const auto share = [&](std::uint32_t percent) { return x.optimum * percent / 100; };
+  const bytes low = std::max(x.g.base, r.chance(50) ? 0 : share(50 + r.below(60)));
+  asked += " low=" + number(low);
   search c(x.o);
-  bounds::destructive_search<presolve::narrowing> bounds(x.g, x.g.base, presolve::narrowing(x.g, c));
-  bytes high = x.optimum + r.below(r.chance(50) ? 60 : 1000);
+  bounds::destructive_search<presolve::narrowing> bounds(x.g, low, presolve::narrowing(x.g, c));
+  bytes high = x.optimum + (r.chance(50) ? r.below(60) : share(r.below(200)));
   for (int call = 0; call < 8; ++call) {
     std::uint64_t cuts = r.chance(30) ? 100000 : r.below(r.chance(50) ? 10 : 60);
     bounds.run(high, r.chance(70) ? 0 : r.below(4), [&] { return cuts > 0 ? (--cuts, true) : false; });
-    if (bounds.bound() > x.optimum) return compared("bound", bounds.bound(), x.optimum);
+    if (bounds.bound() > std::max(low, x.optimum)) return compared("bound", bounds.bound(), x.optimum);
     if (high > x.optimum) {
       const auto kept = optimum_of(bounds.known_up_to(r.chance(50) ? high - 1 : x.optimum).graph(), x.optimum);
       if (kept && *kept != x.optimum) return compared("optimum of what is known", *kept, x.optimum);
