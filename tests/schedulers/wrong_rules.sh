@@ -1,0 +1,12 @@
+#!/bin/sh
+# Makes rules of stages wrong that small graphs do not show (`tests/fuzz/claims/mutants.sh` has the others), and checks that a law of
+# longer graphs notices.
+# usage: wrong_rules.sh COMPILER SOURCE_DIRECTORY
+CXX=$1
+cd "$2" || exit 2
+. tests/support/mutants.sh
+
+file=automatic/bounds.hpp
+mutant "windows: bound the whole without their lift" $file 's/window->lowered\(s.lower_bound\)/(@ ? s.lower_bound : window->lowered(s.lower_bound))/'
+
+notice_with tests/schedulers/bottleneck_test.cpp -I examples
