@@ -61,20 +61,63 @@ class Problem:
             for s in stores:
                 self.readers.setdefault(s, set()).add(i)
         self.cbp = [(op.get("firing") or firing) == "cbp" for op in self.ops]
-        self.spares = [self.spared(op, inplace) for op in self.ops]
+        self.spares = [self.spared(i) if inplace else [] for i in range(len(self.ops))]
         self.before = [{self.writer[t] for t in op["inputs"] if t in self.writer} | set(op.get("after", []))
                        for op in self.ops]
+        self.updated = [{op["inputs"][whole(k, len(op["inputs"]), f"ops[{i}].updates")] for k in op.get("updates", [])}
+                        for i, op in enumerate(self.ops)]  # tensors
+        for u, i in list(self.turns(tensors)):
+            if u != i:
+                self.before[i].add(u)
         self.start = sum(self.size[s] for s in range(count) if self.store[s] == s and s not in self.writer and self.kept(s))
 
-    def spared(self, op, inplace):
-        """The storage that the first output may take, and the bytes that this spares; None where there is none."""
-        at = op.get("inplace", -1)
-        if not inplace or at in (None, -1) or not op["outputs"]:
-            return None
-        old, new = self.store[op["inputs"][at]], op["outputs"][0]
-        if self.store[new] != new or old in self.stays or self.size[new] > self.size[old]:
-            return None
-        return old, self.size[new]
+    def spared(self, i):
+        """(old, new): storages of which operator i may write the new one over the old one."""
+        op, found = self.ops[i], []
+        pairs = [(0, op["inplace"])] if op.get("inplace", -1) not in (None, -1) and op["outputs"] else []
+        for output, at in pairs + op.get("overwrites", []):
+            new = op["outputs"][whole(output, len(op["outputs"]), f"ops[{i}].overwrites")]
+            old = self.store[op["inputs"][whole(at, len(op["inputs"]), f"ops[{i}].overwrites")]]
+            if self.store[new] == new and old not in self.stays and self.size[new] <= self.size[old]:
+                need(not any(old == a or new == b for a, b in found), f"ops[{i}]: overwrites with or in a tensor twice")
+                found.append((old, new))
+        return found
+
+    def values(self, tensors):
+        """Per tensor, the value that it names: that of its storage at first, or one that an operator made of it by an update."""
+        found = []
+        for t in range(len(tensors)):
+            while True:
+                maker, s = self.writer.get(t), self.store[t]
+                if t == s:
+                    break
+                if maker is not None and any(self.store[u] == s for u in self.updated[maker]):
+                    t = (maker, s)
+                    break
+                t = tensors[t]["alias_of"]
+            found.append(t)
+        return found
+
+    def turns(self, tensors):
+        """The order that updates ask for: pairs of operators, the second of which runs behind the first. Users of a value take
+        their turns as they are listed: an update of it runs behind the last one and the users since, and before those that
+        follow. But one whose result an output names runs behind all other users of the value that it changes."""
+        value, last, since, named = self.values(tensors), {}, {}, []
+        for i, op in enumerate(self.ops):
+            for t in op["inputs"]:
+                v = value[t]
+                if t in self.updated[i] and any(self.store[u] == self.store[t] for u in op["outputs"]):
+                    named.append((v, i))
+                    continue
+                if v in last:
+                    yield last[v], i
+                if t in self.updated[i]:
+                    yield from ((u, i) for u in since.pop(v, []))
+                    last[v] = i
+                else:
+                    since.setdefault(v, []).append(i)
+        for v, i in named:
+            yield from ((u, i) for u in since.get(v, []) + ([last[v]] if v in last else []))
 
     def kept(self, s):
         """Whether somebody needs a storage behind its producer."""
@@ -84,7 +127,7 @@ class Problem:
         """What operator i need not take, being the last reader of s: with consumption first all of s, else what it overwrites."""
         if self.cbp[i]:
             return self.size[s]
-        return self.spares[i][1] if self.spares[i] and self.spares[i][0] == s else 0
+        return sum(self.size[new] for old, new in self.spares[i] if old == s)
 
     def peak_of(self, order):
         """Plays an order, tensor by tensor."""

@@ -62,10 +62,7 @@ def piece(storage, writer, size, life, readers):
 
 def reuses(p, op):
     """(old, new): storages of which the new one may take the place of the old one, if the operator is its last reader."""
-    if p.cbp[op] or not p.spares[op]:
-        return []
-    old, size = p.spares[op]
-    return [(old, p.ops[op]["outputs"][0])] if size else []
+    return [] if p.cbp[op] else [(old, new) for old, new in p.spares[op] if p.size[new]]
 
 
 class Joint:

@@ -5,7 +5,7 @@ usage: check_recompute.py GRAPH.json RESULT...
 
 GRAPH.json is a graph of operators and tensors (formats/json.hpp); a RESULT is what `memsched recompute GRAPH.json --certificate
 RESULT` wrote. Says of each result what is proven; ends with 1 where executions or a proof are wrong, with 2 where a file cannot
-be read. docs/recompute.md has the rules and why they hold. Graphs with `updates` or `overwrites` are refused: not implemented.
+be read. docs/recompute.md has the rules and why they hold.
 """
 import json
 import math
@@ -22,20 +22,35 @@ class Graph(check.Problem):
 
     def __init__(self, graph, firing, inplace, offload=None):
         super().__init__(graph, firing, inplace)
-        for i, op in enumerate(self.ops):
-            need(not op.get("updates") and not op.get("overwrites"), f"ops[{i}]: updates and overwrites are not implemented")
         self.cost = [whole(int(op.get("cost", 1)), 1 << 64, "cost") for op in self.ops]
-        self.pure = [op.get("pure", True) for op in self.ops]
+        self.pure = self.may_repeat()
         self.unit = 1 if offload else max(math.gcd(*self.cost), 1)
         self.ends_outside = False  # whether inputs may be outside at the start, and what stays at the end
         self.moves = {}  # per storage that may leave: the cost to read it back, and to write it
+        changed = {self.store[t] for updated in self.updated for t in updated}
         if offload:
             read, write = whole(offload["read"], 1 << 64, "offload.read"), whole(offload["write"], 1 << 64, "offload.write")
             need(read > 0, "offload.read: must be above 0")
             self.ends_outside = offload.get("ends_outside", False)
             for s in range(len(self.size)):
-                if self.store[s] == s and self.size[s] > 0 and self.kept(s):
+                if self.store[s] == s and self.size[s] > 0 and self.kept(s) and s not in changed:
                     self.moves[s] = (-(-self.size[s] // read), -(-self.size[s] // write) if write else 0)
+
+    def may_repeat(self):
+        """Per operator, whether it may run again: it is pure, changes nothing, makes no storage that is changed, and reads none
+        that is changed later."""
+        again, behind = [op.get("pure", True) for op in self.ops], {}
+        order = check.sequence(self.before)
+        for i, updated in enumerate(self.updated):
+            for s in {self.store[t] for t in updated}:
+                if i not in behind:
+                    behind[i] = set()
+                    for v in order:
+                        if self.before[v] & (behind[i] | {i}):
+                            behind[i].add(v)
+                for r in self.readers[s] - behind[i] | {i} | ({self.writer[s]} if s in self.writer else set()):
+                    again[r] = False
+        return again
 
     def play(self, executions, loads=()):
         """The peak and the extra cost of executions and loads, copy by copy."""
@@ -290,7 +305,7 @@ class Rows:
         made = sum(p.size[t] for t in p.creates[i]) + p.ops[i].get("workspace", 0)
         if p.cbp[i]:
             return made
-        return made + sum(p.size[s] for s in p.reads[i]) - (p.spares[i][1] if p.spares[i] else 0)
+        return made + sum(p.size[s] - p.room(i, s) for s in p.reads[i])
 
 
 def weighed(p, graph, proof):
@@ -309,9 +324,7 @@ def weighed(p, graph, proof):
                 read, write = p.moves[s]
                 weight[s] = min(weight[s], (write if p.ends_outside and s in p.stays else read + write) << scale)
     for i in check.sequence(p.before):
-        pair = p.spared(p.ops[i], True)
-        if pair:
-            old, new = pair[0], p.ops[i]["outputs"][0]
+        for old, new in p.spared(i):
             weight[new] = min(weight[new], weight[old])
             reused |= {old, new}
     other = json.loads(json.dumps(graph))

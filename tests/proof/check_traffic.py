@@ -5,7 +5,7 @@ usage: check_traffic.py GRAPH.json RESULT...
 
 GRAPH.json is a graph of operators and tensors (formats/json.hpp); a RESULT is what `memsched traffic GRAPH.json --model resident
 --certificate RESULT` wrote. Says of each result what is proven; ends with 1 where spills or a proof are wrong, with 2 where a file
-cannot be read. docs/recompute.md has the rules. Graphs with `updates` or `overwrites` are refused: not implemented.
+cannot be read. docs/recompute.md has the rules.
 """
 import json
 import sys
@@ -16,33 +16,36 @@ from check import need, whole
 
 
 class Chip:
-    """An order on a chip as executions in one order, whose storages may be outside before and behind all."""
+    """An order on a chip as executions in one order, whose storages may be outside before and behind all. What an operator
+    updates is a storage for each of its values: a copy outside of the one before is of no use."""
 
     def __init__(self, graph, result):
         p = check_recompute.Graph(graph, result["firing"], result["inplace"])
         order = [whole(i, len(p.ops), "order") for i in result["order"]]
         p.peak_of(order)  # it is one
         self.order, self.value, self.ops, self.steps, self.stored = order, {}, [], [], []
+        self.begun = {}  # per storage, its values with the steps that made them
         self.capacity = whole(result["capacity"], 1 << 64, "capacity")
         last = {s: k for k, i in enumerate(order) for s in p.reads[i]}
-        inputs = [self.begin(s) for s in range(len(p.size)) if p.store[s] == s and s not in p.writer and p.kept(s)]
+        inputs = [self.begin(s, -1) for s in range(len(p.size)) if p.store[s] == s and s not in p.writer and p.kept(s)]
         for k, i in enumerate(order):
             reads = sorted(p.reads[i])
             later = [s for s in reads if s in p.stays or last[s] > k]
             if p.cbp[i]:  # all operands are there at once before any is consumed
                 self.add(k, reads, [])
                 reads = later
-            made = [self.begin(s) for s in p.creates[i]]
-            op = self.add(k, reads, made, p.ops[i].get("workspace", 0))
-            if p.spares[i] and not p.cbp[i] and p.spares[i][0] not in later:
-                op["inplace"] = reads.index(p.spares[i][0])
-                op["outputs"].sort(key=lambda t: t != self.value[p.ops[i]["outputs"][0]])
+            op = self.add(k, reads, [], p.ops[i].get("workspace", 0))
+            updated = sorted({p.store[t] for t in p.updated[i]} & set(later))
+            op["outputs"] = [self.begin(s, k) for s in p.creates[i] + updated]
+            over = [(s, s) for s in updated] + [(old, new) for old, new in p.spares[i] if not p.cbp[i] and old not in later]
+            op["overwrites"] = [[op["outputs"].index(self.value[new]), reads.index(old)] for old, new in over]
         self.graph = {"ops": self.ops, "tensors": [{"bytes": p.size[s]} for s in self.stored],
                       "graph_inputs": inputs, "graph_outputs": [self.value[s] for s in sorted(p.stays)]}
         self.problem = check_recompute.Graph(self.graph, "pbc", True, {"read": 1, "write": 1, "ends_outside": True})
 
-    def begin(self, s):
+    def begin(self, s, step):
         self.value[s] = len(self.stored)
+        self.begun.setdefault(s, []).append((step, len(self.stored)))
         self.stored.append(s)
         return self.value[s]
 
@@ -56,9 +59,9 @@ class Chip:
         """The bytes that spills move."""
         p, loads, written = self.problem, [], set()
         for n, spill in enumerate(spills):
-            t = self.value.get(spill["tensor"])
-            need(t is not None, f"spills[{n}]: {spill['tensor']} is no storage that is kept")
             to = whole(spill["to"], len(self.order) + 1, f"spills[{n}].to")
+            t = max(((k, value) for k, value in self.begun.get(spill["tensor"], []) if k < to), default=(0, None))[1]
+            need(t is not None, f"spills[{n}]: {spill['tensor']} is no storage that is there")
             before = next((i for i, k in enumerate(self.steps) if k >= to), len(self.ops))
             uses = [self.steps[i] + 1 for i in range(before) if t in p.reads[i] or t in p.creates[i]]
             need(spill["from"] == max(uses, default=0), f"spills[{n}].from: is not right behind the use before")

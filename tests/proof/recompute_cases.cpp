@@ -126,8 +126,13 @@ void print_traffic(const problem& p, const options& o, std::span<const op_id> or
 /// Spills of a random graph on a chip of some capacity, with their proof, and changed ones.
 void traffic_case(std::uint64_t seed) {
   support::random r(seed);
-  const problem p = support::random_problem(
-      seed, {.operators = 4 + r.below(16), .max_size = 1 + r.below(20), .percent_inplace = r.below(3) * 30});
+  const auto made = make_problem(support::random_draft(seed, {.operators = 4 + r.below(16),
+                                                              .max_size = 1 + r.below(20),
+                                                              .percent_inplace = r.below(3) * 30,
+                                                              .percent_updates = r.below(3) * 10,
+                                                              .percent_overwrites = r.below(3) * 20}));
+  if (!made) return;  // updates ask for a cycle
+  const problem& p = *made;
   options o;
   if (r.chance(40)) o.default_firing = firing::cbp;
   o.in_place = !r.chance(20);
@@ -150,11 +155,14 @@ int main(int argc, char** argv) {
   }
   for (std::uint64_t seed = 0; seed < count; ++seed) {
     support::random r(seed);
-    problem_draft d = support::random_draft(seed, {.operators = 5 + r.below(20)});
+    problem_draft d = support::random_draft(
+        seed, {.operators = 5 + r.below(20), .percent_updates = r.below(3) * 5, .percent_overwrites = r.below(3) * 20});
     for (problem_draft::operator_data& op : d.operators) op.cost = r.below(4) * 5, op.pure = !r.chance(10);
+    auto any = make_problem(std::move(d));
+    if (!any) continue;  // updates ask for a cycle
     problem p = r.chance(30)   ? recompute_test::trained(seed, 3 + r.below(4))
                 : r.chance(40) ? recompute_test::there_and_back(seed, 4 + r.below(5))
-                               : make_problem(std::move(d)).value();
+                               : std::move(*any);
     if (r.chance(50)) p = recompute_test::in_units(p, r);
     options o;
     if (r.chance(30)) o.default_firing = firing::cbp;
