@@ -63,7 +63,7 @@ const char* const exit_statuses[][2] = {
     {"0", "done"},
     {"1", "bad input, with one line on standard error"},
     {"2", "wrong usage"},
-    {"3", "a budget or a capacity that is not met, or no rewritten model that needs less memory"},
+    {"3", "a budget or a capacity that is not met, no rewritten model that needs less memory, or no time to verify it"},
     {"130", "interrupted, with the best answer so far"}};
 
 }  // namespace

@@ -33,23 +33,40 @@ using memsched::fitted;
 using memsched::network;
 using json = nlohmann::ordered_json;
 
-/// Whether provenance and runs over the field and in rounded arithmetic agree; why not, on standard error.
-bool verified(const network& before, const fitted& r, const rewrite_request& request) {
+/// How far a rewritten network was verified.
+struct verification {
+  bool asked = false;                                               ///< with `--verify 0` no network runs
+  bool wrong = false;                                               ///< provenance or runs disagree
+  memsched::stop_reason stopped = memsched::stop_reason::finished;  ///< the reason why the runs ended early, where they did
+
+  bool unfinished() const { return stopped != memsched::stop_reason::finished; }
+  bool done() const { return asked && !wrong && !unfinished(); }
+};
+
+/// Whether provenance and runs over the field and in rounded arithmetic agree; why not, on standard error. The runs may take
+/// the time limit once more, and heed interrupts.
+verification verify_rewrite(const network& before, const fitted& r, const rewrite_request& request) {
+  verification v{request.verify > 0};
   std::string fault = memsched::check_rewrite(before, r.net);
   const auto exact = request.how_rewritten.reals ? memsched::exactness::reals : memsched::exactness::bits;
-  for (std::uint64_t seed = 1; fault.empty() && seed <= request.verify; ++seed)
-    fault = memsched::disagreement(before, r.net, seed, exact);
-  if (fault.empty()) return request.verify > 0;
-  std::fprintf(stderr, "memsched: the rewritten network is wrong: %s\n", fault.c_str());
-  return false;
+  memsched::search limits({.time_limit = request.options.time_limit, .stop = request.options.stop});
+  const auto go_on = [&] { return limits.keep_going(); };
+  for (std::uint64_t seed = 1; fault.empty() && !v.unfinished() && seed <= request.verify; ++seed) {
+    auto difference = memsched::disagreement(before, r.net, seed, exact, go_on);
+    if (!difference) v.stopped = limits.control().reason();
+    else fault = std::move(*difference);
+  }
+  v.wrong = !fault.empty();
+  if (v.wrong) std::fprintf(stderr, "memsched: the rewritten network is wrong: %s\n", fault.c_str());
+  return v;
 }
 
 /// What a request found.
 struct outcome {
   fitted found;  ///< its cost is that of the model file, where one is asked for
   memsched::runtime runtime = memsched::runtime::parts;
-  std::vector<pick> picks{};            ///< without a budget: a person would choose among these
-  bool good = false;                    ///< verified
+  std::vector<pick> picks{};  ///< without a budget: a person would choose among these
+  verification verified{};
   double took = 0;                      ///< seconds
   std::optional<written_model> file{};  ///< asked for
   std::vector<arena_choice> arenas{};   ///< with the objective tflm-total: the files that were compared, the given one first
@@ -149,7 +166,8 @@ json as_json(const network& net, const outcome& all, const rewrite_request& requ
   }
   if (all.made) j["library"] = library_json(*all.made);
   if (all.flash != 0) j["flash_budget"] = all.flash;
-  j["verified"] = all.good;
+  j["verified"] = all.verified.done();
+  if (all.verified.unfinished()) j["verify_stopped"] = to_string(all.verified.stopped);
   if (request.options.budget != 0) j["budget"] = request.options.budget;
   j["steps"] = json::array();
   for (const auto& s : r.steps)
@@ -179,6 +197,13 @@ json as_json(const network& net, const outcome& all, const rewrite_request& requ
   for (const memsched::op_id i : r.net.ops()) j["order"].push_back(i);
   j["network"] = memsched::write_provenance(memsched::reordered(r.net, r.order));
   return j;
+}
+
+/// Why the runs of a verification did not come to their end.
+std::string unfinished_text(const verification& v) {
+  return v.stopped == memsched::stop_reason::time_limit
+             ? "the runs of both networks met the time limit; --verify 0 leaves them out"
+             : "the runs of both networks were interrupted";
 }
 
 /// Why a model file is not written, and what else there is.
@@ -225,6 +250,12 @@ std::string arenas_text(const outcome& all, const rewrite_request& request) {
   return text + rows.text();
 }
 
+std::string verified_text(const verification& v, bool reals) {
+  if (v.done())
+    return std::string("by provenance, over a finite field, and to the bit") + (reals ? " but for the order of sums" : "");
+  return v.unfinished() ? "no: " + unfinished_text(v) : "no";
+}
+
 std::string as_text(const network& net, const outcome& all, const rewrite_request& request) {
   const fitted& r = all.found;
   std::string text = "graph        " + r.net.name + '\n';
@@ -255,8 +286,7 @@ std::string as_text(const network& net, const outcome& all, const rewrite_reques
   }
   if (all.made) text += library_text(all);
   text += "cost         " + grouped(r.after.operators) + " operators, " + grouped(r.after.macs) + " multiply-accumulates\n";
-  text += std::string("verified     ") + (all.good ? "by provenance, over a finite field, and to the bit" : "no") +
-          (all.good && request.how_rewritten.reals ? " but for the order of sums\n" : "\n");
+  text += "verified     " + verified_text(all.verified, request.how_rewritten.reals) + '\n';
   text += "took         " + seconds(all.took) + " s\n";
   if (!all.arenas.empty()) return text + arenas_text(all, request);
   text += '\n';
@@ -321,7 +351,6 @@ memsched::result<outcome> find_rewrite(const network& net, const rewrite_request
   if (all.found.error)
     return to_model ? wrong(r.output, "cannot be written: " + all.found.error->message)
                     : wrong(r.graph, all.found.error->message);
-  all.good = verified(net, all.found, r);
   if (to_model && !r.total) {
     auto file = write_model(r.output, net, all.found, r.how, r.options.model(), r.offsets);
     if (!file) return wrong(r.output, file.error().message);
@@ -337,6 +366,7 @@ memsched::result<outcome> find_rewrite(const network& net, const rewrite_request
     if (!made) return wrong(r.graph, "no C program: " + made.error().message);
     all.made = std::move(*made);
   }
+  all.verified = verify_rewrite(net, all.found, r);
   all.took = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return all;
 }
@@ -414,13 +444,14 @@ int run_rewrite(const rewrite_request& r) {
     return report(wrong("--flash-budget", "is for --emit-c alone, without -o"));
   const auto all = find_rewrite(*net, r, *f, form);
   if (!all) return report(all.error());
-  if (!all->good && r.verify > 0) return bad_input;
+  if (all->verified.wrong) return bad_input;
   if (const auto fault = write_files(files_of(*net, *all, r)); !fault.message.empty()) return report(fault);
   print(r.json ? line_of(as_json(*net, *all, r)) : as_text(*net, *all, r));
   const bytes budget = r.options.budget == 0 ? memsched::no_limit : r.options.budget;
   if (!all->saves()) std::fprintf(stderr, "memsched: note: %s: %s\n", r.output.c_str(), no_gain(*all, r).c_str());
   else if (all->file) note_over_budget(r.output, all->needed(), budget);
-  return all->fits(r.options.budget) ? done : over_budget;
+  if (all->verified.unfinished()) note("not verified: " + unfinished_text(all->verified));
+  return all->fits(r.options.budget) && !all->verified.unfinished() ? done : over_budget;
 }
 
 command declare_rewrite() {
@@ -456,7 +487,10 @@ command declare_rewrite() {
         "file, written says whether there is one, and network_peak and network_operators are those of the network before "
         "it is written")
       .by_default("text");
-  c.add("--verify", number(r->verify), "run both networks with so many seeds of random numbers").by_default("1");
+  c.add("--verify", number(r->verify),
+        "run both networks with so many seeds of random numbers, behind the search and for at most the time limit once "
+        "more. Where that or an interrupt ends the runs, the network is written, but is not verified: exit status 3 or 130")
+      .by_default("1");
   c.add("--front", file(r->front),
         "write peaks, multiply-accumulates and operators that no other network seen beats, as CSV there");
   c.add("--svg", file(r->svg), "draw memory over time, before and after, as an SVG there");

@@ -76,6 +76,14 @@ exits 3 rewrite builtin:swiftnet-cell-a-conv --budget 1000 --state-limit 300 --v
 says "does not fit"
 says "verified     no"
 
+# An interrupt ends the runs that verify; there is an answer by then, or the search ends with one.
+timeout --preserve-status -k 60 -s INT 2 "$program" rewrite $chain --state-limit 300 --verify 100000000 --format json >out 2>err
+status=$?
+check "INT while it verifies: exit status 130, not $status" status_is 130
+says '"verified":false'
+check "INT while it verifies: says so" is "$(word verify_stopped)" cancelled
+check "INT while it verifies: $(cat err)" grep -qF 'not verified: the runs of both networks were interrupted' err
+
 # Bad input.
 refuses missing.tflite 'No such file' rewrite missing.tflite
 refuses builtin:nasnet-cifar 'no network of this name these do: nasnet-cifar-typed' rewrite builtin:nasnet-cifar
@@ -89,7 +97,7 @@ misused rewrite $chain --budget much
 
 # Every model of the corpus is rewritten or refused with a reason.
 for model in "$data"/tflite/*.tflite "$data"/onnx/*.onnx; do
-  run rewrite "$model" --state-limit 300 --time-limit 2
+  run rewrite "$model" --state-limit 300
   if [ "$status" -eq 1 ]; then check "one line of error: $model" one_line err
   else check "verified: $model ($(cat err))" grep -q "^verified     by" out
   fi

@@ -142,6 +142,37 @@ TEST_CASE("the field tells functions apart") {
   CHECK(disagreement(with(activation::leaky, 0.1F), with(activation::leaky, 0.2F)) != "");
 }
 
+TEST_CASE("two networks are compared as long as that is wanted, and are not equal before the end") {
+  const auto made = [](bool quantized, activation a) {
+    network_builder b("rows");
+    b.output(b.unary(b.unary(b.input({3, 2, 1}), activation::relu), a));
+    network net = b.build().value();
+    if (quantized)
+      for (typed_tensor& t : net.tensors) t.element = element::int8, t.quant.scale = 0.5F;
+    return net;
+  };
+  for (const bool quantized : {false, true})
+    for (const exactness exact : {exactness::bits, exactness::reals}) {
+      const network one = made(quantized, activation::relu), other = made(quantized, activation::relu6);
+      std::size_t asked = 0;
+      const auto always = [&] { return ++asked, true; };
+      CHECK(disagreement(one, one, 1, exact, always) == "");
+      const std::size_t rows = asked, numbers = quantized || exact == exactness::bits ? 2 : 1;
+      CHECK(rows == numbers * 2 * 2 * 3);  // of two operators in two networks
+      for (std::size_t enough = 0; enough < rows; ++enough) {
+        asked = 0;
+        CHECK(!disagreement(one, one, 1, exact, [&] { return ++asked <= enough; }));
+        CHECK(asked == enough + 1);  // and no row is computed behind
+      }
+      asked = 0;
+      const std::string difference = disagreement(one, other, 1, exact);
+      CHECK(difference != "");
+      CHECK(disagreement(one, other, 1, exact, always) == difference);
+      std::size_t left = asked;
+      CHECK(disagreement(one, other, 1, exact, [&] { return left-- > 0; }) == difference);
+    }
+}
+
 TEST_CASE("factors of 31 bits round to a neighbour, and are exact where the product is an integer") {
   CHECK(fixed(0) == fixed_factor{0, 0});
   CHECK(fixed(1) == fixed_factor{1 << 30, 1});

@@ -143,6 +143,11 @@ with tempfile.TemporaryDirectory() as folder:
     for extra in ([], ["--budget", "64K"], ["--runtime", "whole", "--max-extra-macs", "2%"]):
         holds("rewrite", parsed("rewrite", "builtin:mcunet-v2-chain", "--state-limit", "300", "--format", "json", *extra),
               f"rewrite {extra}")
+    status, text = run("rewrite", "builtin:mcunet-v2-chain", "--time-limit", "0", "--format", "json")
+    late = json.loads(text)
+    holds("rewrite", late, "rewrite --time-limit 0")
+    check("a rewrite that was not verified", (status, late["verified"], late["verify_stopped"]) == (3, False, "time_limit"))
+    check("no reason of another kind", faults("rewrite", {**late, "verify_stopped": "finished"}))
     out, compared = pathlib.Path(folder) / "out.tflite", 0
     for model in sorted((corpus / "tflite").glob("*.tflite")):
         for extra in ([], ["--objective", "tflm-total"], ["--objective", "tflm-total", "--pointer-bits", "64", "--offsets"]):

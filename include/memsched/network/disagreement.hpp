@@ -3,10 +3,12 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include <memsched/base/function_ref.hpp>
 #include <memsched/base/linkage.hpp>
 #include <memsched/network/run.hpp>
 
@@ -50,12 +52,14 @@ std::string compare_outputs(const network& before, const network& after, const s
 }  // namespace detail
 
 /// Why two networks disagree over these numbers: the first element of an output that differs, or why one does not run. An
-/// empty text where all outputs are equal. `before` is a first network, `after` has its provenance. Costs two runs.
+/// empty text where all outputs are equal. `before` is a first network, `after` has its provenance. Costs two runs, for
+/// which `go_on` is asked as `run` does; one that it ends does not run.
 template <class Numbers>
-std::string disagreement_over(const network& before, const network& after, const Numbers& numbers) {
-  const auto x = run(before, numbers);
+std::string disagreement_over(const network& before, const network& after, const Numbers& numbers,
+                              base::function_ref<bool()> go_on = {}) {
+  const auto x = run(before, numbers, go_on);
   if (!x) return "the first network: " + x.error().message;
-  const auto y = run(after, numbers);
+  const auto y = run(after, numbers, go_on);
   if (!y) return "the rewritten network: " + y.error().message;
   return detail::compare_outputs(before, after, *x, *y,
                                  [](coordinate, coordinate, coordinate, auto a, auto b) { return a == b; });
@@ -78,6 +82,10 @@ enum class exactness : unsigned char { reals, bits };
 MEMSCHED_FUNCTION std::string disagreement(const network& before, const network& after, std::uint64_t seed = 1,
                                            exactness exact = exactness::bits);
 
+/// The same; nothing where `go_on`, which is asked before each row that an operator computes, said no before the runs ended.
+MEMSCHED_FUNCTION std::optional<std::string> disagreement(const network& before, const network& after, std::uint64_t seed,
+                                                          exactness exact, base::function_ref<bool()> go_on);
+
 /// The largest difference of an output element in float32, relative to the largest output element, as another order of
 /// sums causes it. Negative if the networks do not run.
 MEMSCHED_FUNCTION double float_difference(const network& before, const network& after, std::uint64_t seed = 1);
@@ -96,17 +104,24 @@ inline namespace MEMSCHED_ABI {
 
 MEMSCHED_FUNCTION std::string disagreement(const network& before, const network& after, std::uint64_t seed,
                                            exactness exact) {
-  std::string text = disagreement_over(before, after, field_numbers{.seed = seed});
-  if (!text.empty() && exact == exactness::reals)
-    text = disagreement_over(before, after, field_numbers{.seed = seed, .linear_means = true});
-  if (!text.empty()) return "field: " + text;
-  if (is_quantized(before)) {  // integer sums are exact in any order
-    text = disagreement_over(before, after, int8_numbers{seed});
-    return text.empty() ? text : "int8: " + text;
-  }
-  if (exact == exactness::reals) return {};
-  text = disagreement_over(before, after, float_numbers{seed});
-  return text.empty() ? text : "float32: " + text;
+  return *disagreement(before, after, seed, exact, [] { return true; });
+}
+
+MEMSCHED_FUNCTION std::optional<std::string> disagreement(const network& before, const network& after, std::uint64_t seed,
+                                                          exactness exact, base::function_ref<bool()> go_on) {
+  bool over = false;
+  const auto asked = [&] { return over = over || !go_on(), !over; };
+  const auto named = [&](const char* numbers, const std::string& text) {
+    return over ? std::nullopt : std::optional(text.empty() ? text : numbers + text);
+  };
+  std::string text = disagreement_over(before, after, field_numbers{.seed = seed}, asked);
+  if (!over && !text.empty() && exact == exactness::reals)
+    text = disagreement_over(before, after, field_numbers{.seed = seed, .linear_means = true}, asked);
+  if (over || !text.empty()) return named("field: ", text);
+  if (is_quantized(before))  // integer sums are exact in any order
+    return named("int8: ", disagreement_over(before, after, int8_numbers{seed}, asked));
+  if (exact == exactness::reals) return std::string();
+  return named("float32: ", disagreement_over(before, after, float_numbers{seed}, asked));
 }
 
 MEMSCHED_FUNCTION double float_difference(const network& before, const network& after, std::uint64_t seed) {

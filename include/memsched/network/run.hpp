@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include <memsched/base/function_ref.hpp>
 #include <memsched/graph/error.hpp>
 #include <memsched/network/check.hpp>
 #include <memsched/network/gathered.hpp>
@@ -27,7 +28,8 @@ class network_run {
  public:
   using number = typename A::number;
 
-  network_run(const network& net, const A& numbers) : net_(net), a_(numbers) {}
+  network_run(const network& net, const A& numbers, base::function_ref<bool()> go_on)
+      : net_(net), a_(numbers), go_on_(go_on) {}
 
   result<std::vector<std::vector<number>>> run() {
     if (graph_error e = check_network(net_); !e.message.empty()) return e;
@@ -161,10 +163,16 @@ class network_run {
     each(box_of(net_, p), [&](coordinate r, coordinate c, coordinate k) { to.push_back(element_of(r, c, k, p.tensor)); });
   }
   template <class F>
-  static void each(const box& b, F&& f) {
-    for (coordinate r = b.rows.first; r < b.rows.last; ++r)
+  void each(const box& b, F&& f) {
+    for (coordinate r = b.rows.first; r < b.rows.last; ++r) {
+      if (!error_.message.empty()) return;
+      if (go_on_ && !go_on_()) {
+        fault("was stopped");
+        return;
+      }
       for (coordinate c = b.columns.first; c < b.columns.last; ++c)
         for (coordinate k = b.channels.first; k < b.channels.last; ++k) f(r, c, k);
+    }
   }
 
   number element_of(coordinate r, coordinate c, coordinate k, tensor_id t) {
@@ -383,6 +391,7 @@ class network_run {
 
   const network& net_;
   A a_;
+  base::function_ref<bool()> go_on_;
   std::vector<std::vector<number>> values_, weights_;
   std::vector<gathered<number>> operands_;
   std::vector<number> cells_;
@@ -399,9 +408,11 @@ class network_run {
 /// The elements of all tensors of a network over these numbers, rows, columns, channels; a token has none. Inputs are random
 /// by the numbers' seed: element by element of their origin, so that a rewritten network has the inputs of the first. An
 /// error names an operator that reads elements which its operands do not hold. Every tensor is kept: memory is their sum.
+/// Asks `go_on`, if there is one, before each row that an operator computes; once that says no, the run ends with an error.
 template <class Numbers>
-result<std::vector<std::vector<typename Numbers::number>>> run(const network& net, const Numbers& numbers) {
-  return detail::network_run<Numbers>(net, numbers).run();
+result<std::vector<std::vector<typename Numbers::number>>> run(const network& net, const Numbers& numbers,
+                                                               base::function_ref<bool()> go_on = {}) {
+  return detail::network_run<Numbers>(net, numbers, go_on).run();
 }
 
 }  // namespace MEMSCHED_ABI

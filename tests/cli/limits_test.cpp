@@ -1,0 +1,58 @@
+// Limits of time of whole commands, under a clock that is a second later each time that it is read.
+#include <cstdlib>
+#include <string>
+
+#include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
+
+#include "program.hpp"
+
+namespace {
+
+/// Runs the program under that clock.
+class timed_program : public program {
+ public:
+  timed_program() : clock_(path("clock.so")) {
+    REQUIRE(std::system(
+                ("\"" MEMSCHED_C_COMPILER "\" -shared -fPIC -o \"" + clock_ + "\" \"" MEMSCHED_CLOCK "\"").c_str()) == 0);
+    REQUIRE(setenv("CLOCK_WENT", path("went").c_str(), 1) == 0);
+  }
+  ~timed_program() { unsetenv("CLOCK_WENT"); }
+  timed_program(const timed_program&) = delete;
+  timed_program& operator=(const timed_program&) = delete;
+
+  int timed(const std::string& arguments) {
+    REQUIRE(setenv("LD_PRELOAD", clock_.c_str(), 1) == 0);
+    const int status = run(arguments);
+    REQUIRE(unsetenv("LD_PRELOAD") == 0);
+    return status;
+  }
+  /// The seconds that the last run took.
+  long went() const { return std::stol(content("went")); }
+
+ private:
+  std::string clock_;
+};
+
+}  // namespace
+
+TEST_CASE("rewrite says that a network is verified only where the runs came to their end within the time limit") {
+  timed_program p;
+  const std::string rewrite = "rewrite builtin:mcunet-v2-chain --time-limit ";
+  REQUIRE(p.timed(rewrite + "50 --format json -o \"" + p.path("o.json") + "\"") == 3);
+  const auto late = nlohmann::json::parse(p.out);
+  CHECK(late["verified"] == false);
+  CHECK(late["verify_stopped"] == "time_limit");
+  CHECK(p.err.find("not verified: ") != std::string::npos);
+  CHECK(!p.content("o.json").empty());
+  CHECK(p.timed(rewrite + "50") == 3);
+  CHECK(p.out.find("verified     no: the runs of both networks met the time limit") != std::string::npos);
+  CHECK(p.timed(rewrite + "50 --verify 0") == 0);
+  CHECK(p.out.find("verified     no\n") != std::string::npos);
+  for (const char* enough : {"100000000 --state-limit 300", "none --state-limit 300"}) {
+    CHECK(p.timed(rewrite + enough + " --format json") == 0);
+    const auto whole = nlohmann::json::parse(p.out);
+    CHECK(whole["verified"] == true);
+    CHECK(!whole.contains("verify_stopped"));
+  }
+}
