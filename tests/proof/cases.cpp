@@ -284,9 +284,12 @@ int main(int argc, char** argv) {
   const memory_model models[] = {{}, {.in_place = false}, {.default_firing = firing::cbp}};
   for (std::uint64_t seed = first; seed < first + graphs || (of_each && !q.is_met()); ++seed) {
     support::random r(seed);
-    const problem_draft draft =
-        r.chance(20) ? support::sparse_product(r)
-                     : support::random_draft(seed, {.operators = 4 + r.below(8), .max_inputs = 2 + r.below(3)});
+    const problem_draft draft = r.chance(20) ? support::sparse_product(r)
+                                             : support::random_draft(seed, {.operators = 4 + r.below(8),
+                                                                            .max_inputs = 2 + r.below(3),
+                                                                            .percent_updates = r.chance(30) ? 10U : 0U,
+                                                                            .percent_overwrites = r.chance(30) ? 30U : 0U});
+    if (!make_problem(draft)) continue;  // updates ask for a cycle
     for (const memory_model& model : models) print_all(draft, model, r, q);
   }
 }
