@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <chrono>
 #include <memory>
 #include <memsched/allocation/traffic.hpp>
 #include <memsched/allocation/traffic_bound.hpp>
@@ -9,6 +10,7 @@
 #include <memsched/schedule.hpp>
 #include <nlohmann/json.hpp>
 
+#include "advice.hpp"
 #include "commands.hpp"
 #include "declare.hpp"
 #include "text.hpp"
@@ -154,20 +156,22 @@ int run_traffic(const traffic_request& r) {
     return report(error);
   const auto graph = load(r.graph, r.how, scheduler_of("automatic", r));
   if (!graph) return report(graph.error());
-  auto order = read_order(r.order, *graph, r.options);
+  const auto start = std::chrono::steady_clock::now();
+  const auto half_of_rest = [&] { return sixteenths(rest_of(r.options, start), 8); };
+  auto order = read_order(r.order, *graph, half_of_rest());
   if (!order) return report(order.error());
   const auto how = r.model == "resident" ? memsched::traffic_model::resident : memsched::traffic_model::paged;
   const auto model = r.options.model();
   if (r.tries > 0) {
-    memsched::search limits(r.options);
+    memsched::search limits(half_of_rest());
     *order = memsched::reduce_traffic(graph->problem, std::move(*order), r.capacity, how, model, limits, {.tries = r.tries});
   }
   const auto plan = how == memsched::traffic_model::resident
-                        ? memsched::plan_spills(graph->problem, *order, r.capacity, r.options)
+                        ? memsched::plan_spills(graph->problem, *order, r.capacity, half_of_rest())
                         : counted(memsched::count_traffic(graph->problem, *order, r.capacity, how, model));
   if (!plan) return report(wrong(r.graph, plan.error().message));
   const bytes peak = memsched::evaluate(graph->problem, *order, model)->peak;
-  const bytes of_all = memsched::traffic_bound(graph->problem, r.capacity, memsched::automatic, r.options);
+  const bytes of_all = memsched::traffic_bound(graph->problem, r.capacity, memsched::automatic, rest_of(r.options, start));
   json object = traffic_json(*graph, r, *order, peak, *plan, of_all);
   const std::string text = r.json ? line_of(object) : traffic_text(*graph, r, peak, *plan, of_all);
   std::vector<output_file> files;

@@ -1,6 +1,7 @@
 // Off-chip traffic: by hand, against published figures, and its bound.
 #include <algorithm>
 #include <catch2/catch.hpp>
+#include <chrono>
 #include <memsched/allocation/first_fit.hpp>
 #include <memsched/allocation/plan_offsets.hpp>
 #include <memsched/allocation/traffic.hpp>
@@ -252,6 +253,22 @@ TEST_CASE("the bound of all orders holds for all orders") {
   REQUIRE(met * 400 > MEMSCHED_LAW_TRAFFIC);
   const problem cells = make_problem(networks::make("swiftnet-cells-abc").value()).value();
   REQUIRE(traffic_bound(cells, 256_KiB, automatic) == 27648);  // what its order of the smallest peak moves
+}
+
+TEST_CASE("the bound over all orders asks for both of its peaks within one limit of time") {
+  const problem cells = make_problem(networks::make("swiftnet-cells-abc").value()).value();
+  std::vector<std::chrono::nanoseconds> limits;
+  const auto slow = [&](const schedule_graph& g, search& context) {
+    limits.push_back(context.opts().time_limit);
+    while (context.keep_going()) continue;
+    search other{options{}};
+    return automatic(g, other);
+  };
+  constexpr std::chrono::nanoseconds whole = std::chrono::milliseconds(20);
+  CHECK(traffic_bound(cells, 256_KiB, slow, {.time_limit = whole}) == 27648);
+  REQUIRE(limits.size() == 2);
+  CHECK(limits[0] == whole / 2);
+  CHECK(limits[1] <= whole - limits[0]);  // the first took all of its own
 }
 
 TEST_CASE("no policy moves less than the bounds") {

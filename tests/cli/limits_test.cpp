@@ -56,3 +56,14 @@ TEST_CASE("rewrite says that a network is verified only where the runs came to t
     CHECK(!whole.contains("verify_stopped"));
   }
 }
+
+TEST_CASE("traffic has one limit of time for the order, its spills and the bound of all orders") {
+  timed_program p;
+  for (const char* model : {"paged", "resident"}) {
+    CAPTURE(model);
+    const std::string kind = std::string(" --model ") + model;
+    REQUIRE(p.timed("traffic builtin:layered:60:6 --capacity 300 --tries 100000 --time-limit 2000" + kind) == 0);
+    CHECK(p.went() >= 1000);  // it is used
+    CHECK(p.went() <= 2500);  // and each search looks at the clock a few times more
+  }
+}

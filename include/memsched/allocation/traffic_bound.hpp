@@ -34,7 +34,8 @@ inline namespace MEMSCHED_ABI {
 /// an input, the bytes that they share are gone from the chip with the input: as many of the output are on the chip, which
 /// has that much less room for the rest, or outside, at one move each. E is then the most that one operator so writes.
 ///
-/// Two runs of the scheduler, under the limits of `o`; a budget or a gap in it is not asked for.
+/// Two runs of the scheduler, each under the counted limits of `o`, the first for half of its time and the second for the
+/// rest; a budget or a gap in it is not asked for.
 MEMSCHED_FUNCTION bytes traffic_bound(const problem& p, bytes capacity, inner_scheduler policy, options o = {});
 
 }  // namespace MEMSCHED_ABI
@@ -43,6 +44,7 @@ MEMSCHED_FUNCTION bytes traffic_bound(const problem& p, bytes capacity, inner_sc
 #if MEMSCHED_DEFINED_HERE
 
 #include <algorithm>
+#include <chrono>
 #include <utility>
 #include <vector>
 
@@ -86,6 +88,10 @@ inline bool read_first(const problem& p, tensor_id t) {
 
 MEMSCHED_FUNCTION bytes traffic_bound(const problem& p, bytes capacity, inner_scheduler policy, options o) {
   o.budget = no_limit, o.gap = 0;
+  const auto start = std::chrono::steady_clock::now();
+  options first = o;
+  const bool limited = o.time_limit != o.time_limit.max();
+  if (limited) first.time_limit /= 2;
   constexpr std::size_t many = 100;
   std::vector<bool> ends_at(p.tensors().size(), false);
   std::size_t inputs = 0;
@@ -117,8 +123,10 @@ MEMSCHED_FUNCTION bytes traffic_bound(const problem& p, bytes capacity, inner_sc
     return 2 * outside - std::min(outside, once);
   };
   const bytes with_ends = detail::peak_bound_without(
-      p, [](tensor_id) { return false; }, policy, o);
+      p, [](tensor_id) { return false; }, policy, first);
   if (moved(with_ends, 0) == 0) return 0;
+  const std::chrono::nanoseconds took = std::chrono::steady_clock::now() - start;
+  if (limited) o.time_limit = std::max(o.time_limit - took, std::chrono::nanoseconds(0));
   return std::max(moved(with_ends, ends), moved(detail::peak_bound_without(p, is_end, policy, o), in_place_ends));
 }
 
