@@ -307,6 +307,12 @@ TEST_CASE("Cbc reads its start, keeps its cut-off, its limits and its silence") 
   const milp_answer late = cbc{}(program.model, {.start = program.solution_of(order), .seconds = 0});
   REQUIRE(late.status == milp_status::limit);
   REQUIRE(peak_of(g, program.order_of(late.x)) == optimum);
+  std::stop_source source;
+  source.request_stop();
+  const milp_answer stopped = cbc{}(program.model, {.start = program.solution_of(order), .stop = source.get_token()});
+  REQUIRE(stopped.status == milp_status::limit);
+  REQUIRE(stopped.nodes == 0);
+  REQUIRE(peak_of(g, program.order_of(stopped.x)) == optimum);
 }
 
 TEST_CASE("limits give the incumbent and an honest bound") {

@@ -98,12 +98,14 @@ inline void load(OsiClpSolverInterface& osi, const milp_model& m) {
 }  // namespace detail
 
 /// Solves with Cbc's own cuts and heuristics; without its preprocessing, which crashes where it meets its time limit
-/// (2.10.8), and with the dual method for its first relaxation, since the start of the primal one heeds no limit. Prints
-/// nothing. Not for two threads at a time: Cbc keeps state of its own beside its models.
+/// (2.10.8), and with the dual method for its first relaxation, since the start of the primal one heeds no limit. Ends late
+/// by a step that asks nobody: the presolve of the first relaxation, a factorization, or the copies of the program that Cbc
+/// makes before it branches. These grow with the rows of the program. Prints nothing. Not for two threads at a time: Cbc
+/// keeps state of its own beside its models.
 struct cbc {
   milp_answer operator()(const milp_model& m, const milp_request& r) const {
     milp_answer answer;
-    if (r.seconds <= 0) return answer.status = milp_status::limit, answer.x = r.start, answer;
+    if (r.seconds <= 0 || r.stop.stop_requested()) return answer.status = milp_status::limit, answer.x = r.start, answer;
     detail::solver_end end{r.stop};
     using namespace std::chrono;
     if (r.seconds < 1e9)
