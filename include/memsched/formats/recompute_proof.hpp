@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -52,13 +53,14 @@ class json_recompute_reader : json_value_reader<json_recompute_reader> {
     if (j == json(-1)) return i = none, true;
     return index(j, place, i);
   }
-  bool read(const json& j, const std::string& place, std::pair<index_t, std::uint64_t>& price) {
-    if (!j.is_array() || j.size() != 2) return wrong(place, "a row and a price");
-    return index(j[0], place + "[0]", price.first) && number(j[1], place + "[1]", price.second);
-  }
-  bool read(const json& j, const std::string& place, std::pair<index_t, tensor_id>& rerun) {
-    if (!j.is_array() || j.size() != 2) return wrong(place, "a row and a storage");
-    return index(j[0], place + "[0]", rerun.first) && index(j[1], place + "[1]", rerun.second);
+  /// A row with a price, or with a storage.
+  template <class T>
+  bool read(const json& j, const std::string& place, std::pair<index_t, T>& pair) {
+    constexpr bool priced = std::is_same_v<T, std::uint64_t>;
+    if (!j.is_array() || j.size() != 2) return wrong(place, priced ? "a row and a price" : "a row and a storage");
+    if (!index(j[0], place + "[0]", pair.first)) return false;
+    if constexpr (priced) return number(j[1], place + "[1]", pair.second);
+    else return index(j[1], place + "[1]", pair.second);
   }
   bool read(const json& j, const std::string& place, proof::recompute_share& s) {
     if (!j.is_array() || j.size() != 4) return wrong(place, "a row, a storage, a payer and an amount");
