@@ -273,8 +273,7 @@ result<job> open_job(const reorder_request& r) {
   auto options = read_options_of(r.how);
   if (!options) return options.error();
   j.reading = std::move(*options);
-  if (r.offsets)
-    for (memsched::model_graph& g : j.graphs) memsched::as_micro(j.file.view(), g, r.in_place, j.reading);
+  if (r.offsets) memsched::as_micro(j.file.view(), j.graphs, r.in_place, j.reading);
   auto& draft = j.graphs[0].draft;
   if (r.how.keep_inputs)
     draft.graph_outputs.insert(draft.graph_outputs.end(), draft.graph_inputs.begin(), draft.graph_inputs.end());

@@ -236,7 +236,7 @@ TEST_CASE("offsets in place in a written file change no byte of any output, what
     const subgraph g = model_maker(seed, true).make();
     const std::string file = tflite_model::write(g);
     auto graphs = read_tflite(file).value();
-    as_micro(file, graphs[0], true);
+    as_micro(file, graphs, true);
     const auto order = schedule(make_problem(graphs[0].draft).value(), automatic, {.state_limit = 1000}).order;
     const std::string permuted = write_tflite(file, graphs, {order}).value();
     const auto planned = [&](bool in_place) {

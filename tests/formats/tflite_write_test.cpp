@@ -78,7 +78,7 @@ std::string written(const std::string& file, const std::vector<op_id>& order, st
 /// The best order for the planner of TensorFlow Lite Micro, with its plan.
 std::string planned(const std::string& file, bool in_place) {
   model_graphs graphs = graphs_of(file);
-  as_micro(file, graphs[0], in_place);
+  as_micro(file, graphs, in_place);
   const auto best = schedule(make_problem(graphs[0].draft).value());
   const auto plan = plan_micro(written(file, best.order), {}, in_place);
   REQUIRE(plan);

@@ -297,21 +297,10 @@ result<micro_plan> plan_micro(std::string_view file, const read_options& options
   return made;
 }
 
-/// The draft of a graph as TensorFlow Lite Micro sees it: sizes are multiples of 16, buffers of kernels are workspace, and
-/// nothing is in place but, where asked for, the tensors that `plan_micro` puts there. `file`: of which `read_tflite` made
-/// `g`; one that can't be read has no kernels.
-inline void as_micro(std::string_view file, model_graph& g, bool in_place, const read_options& options = {}) {
-  using namespace detail::tflite;
-  model_file m(file);
-  if (m.read()) {
-    tensor_sizes sizes(m, options.shapes);
-    sizes.infer();
-    micro_scratch scratch(m, sizes);
-    const std::size_t s = g.path[0];
-    for (op_id op = 0; op < g.draft.operators.size(); ++op)
-      for (const bytes asked : scratch.of(s, m.subgraphs[s].operators[g.positions[op]]).sizes)
-        g.draft.operators[op].workspace += detail::round_up(asked, 16);
-  }
+namespace detail::tflite {
+
+/// The sizes and storages of a graph for TensorFlow Lite Micro.
+inline void round_and_part(model_graph& g, bool in_place) {
   for (problem_draft::tensor_data& t : g.draft.tensors) {
     t.size = detail::round_up(t.size, 16);
     if (!in_place) t.alias_of = none;
@@ -324,6 +313,27 @@ inline void as_micro(std::string_view file, model_graph& g, bool in_place, const
     if (!kept) g.draft.operators[op].overwrites = none;
     if (of_kind == "RESHAPE") continue;
     for (const tensor_id t : g.draft.writes[op]) g.draft.tensors[t].alias_of = none;
+  }
+}
+
+}  // namespace detail::tflite
+
+/// The drafts of graphs as TensorFlow Lite Micro sees them: sizes are multiples of 16, buffers of kernels are workspace, and
+/// nothing is in place but, where asked for, the tensors that `plan_micro` puts there. `file`: of which `read_tflite` made
+/// them, and which is read once; one that can't be read has no kernels.
+inline void as_micro(std::string_view file, std::span<model_graph> graphs, bool in_place, const read_options& options = {}) {
+  using namespace detail::tflite;
+  for (model_graph& g : graphs) round_and_part(g, in_place);
+  model_file m(file);
+  if (!m.read()) return;
+  tensor_sizes sizes(m, options.shapes);
+  sizes.infer();
+  micro_scratch scratch(m, sizes);
+  for (model_graph& g : graphs) {
+    const std::size_t s = g.path[0];
+    for (op_id op = 0; op < g.draft.operators.size(); ++op)
+      for (const bytes asked : scratch.of(s, m.subgraphs[s].operators[g.positions[op]]).sizes)
+        g.draft.operators[op].workspace += detail::round_up(asked, 16);
   }
 }
 
