@@ -96,7 +96,8 @@ class placer {
   }
 
  private:
-  static constexpr std::size_t most_counts = 24, most_sets = 256, most_nodes = 2048;
+  static constexpr index_t most_counts = 24;
+  static constexpr std::size_t most_sets = 256, most_nodes = 2048;
   static constexpr unsigned most_cuts = 12;                               // for one question
   static constexpr delta no_set = std::numeric_limits<delta>::max() / 2;  // the level where none has the right size
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
@@ -62,6 +63,8 @@ class release_search {
         light_(g.active),
         room_(g.active),
         is_freed_(g.size() - g.active, false),
+        watch_of_(g.size() - g.active),
+        watched_(g.active),
         table_(g.active),
         here_(words_for(g.active)),
         reached_(words_for(g.active)),
@@ -174,14 +177,30 @@ class release_search {
     }
     return next_.empty();
   }
-  /// Goes to a state: fills `next_` with the events that can happen there.
+  /// Goes to a state: fills `next_` with the events that can happen there. Of these, a release is watched at the last node that it waits
+  /// for: where that does not run, nor does the release.
   void stand_at(const_bit_row state) {
     std::copy(state.begin(), state.end(), here_.begin());
+    for (node_id t : next_)
+      if (g_.is_release(t)) watched_[watch_of_[t - g_.active]].clear();
     next_.clear();
-    std::copy_if(events_.begin(), events_.end(), std::back_inserter(next_), [&](node_id t) { return opens(t); });
+    for (node_id t : events_) {
+      if (!opens(t)) continue;
+      next_.push_back(t);
+      if (!g_.is_release(t)) continue;
+      watch_of_[t - g_.active] = last_missing(t);
+      watched_[watch_of_[t - g_.active]].push_back(t);
+    }
     steps_.count(events_.size() * (4 + 2 * here_.size()));
   }
 
+  /// The last of the nodes that t waits for which have not run; there is one.
+  node_id last_missing(node_id t) const {
+    const auto anc = (*ancestors_)[t];
+    std::size_t k = here_.size() - 1;
+    while ((anc[k] & ~here_[k]) == 0) --k;
+    return static_cast<node_id>(64 * k + static_cast<std::size_t>(std::bit_width(anc[k] & ~here_[k])) - 1);
+  }
   /// Whether t has not happened and waits for light nodes only.
   bool opens(node_id t) const {
     if (!g_.is_release(t) && test_bit(here_, t)) return false;
@@ -204,7 +223,7 @@ class release_search {
     reach(t);
     for (node_id r : freed_) is_freed_[r - g_.active] = false;
     freed_.clear();
-    delta rise = impact_of(reached_, here_);
+    delta rise = 0;
     const auto look_at = [&](node_id r) {
       if (!is_subset((*ancestors_)[r], reached_)) return;
       freed_.push_back(r);
@@ -212,8 +231,10 @@ class release_search {
       rise += g_.cost[r].impact;
     };
     if (!g_.is_release(t)) std::for_each(releases_[t].begin(), releases_[t].end(), look_at);
-    for (node_id r : next_)
-      if (g_.is_release(r)) look_at(r);
+    for_each_bit_beyond(here_, reached_, [&](std::size_t v) {
+      rise += g_.cost[v].impact;
+      std::for_each(watched_[v].begin(), watched_[v].end(), look_at);
+    });
     steps_.count(16 + (6 + 2 * next_.size()) * here_.size());
     return rise;
   }
@@ -329,8 +350,10 @@ class release_search {
   bit_set light_;
   plain_vector<delta> room_;
   std::vector<node_id> events_, next_, freed_, joint_;
-  plain_vector<bool> is_freed_;  // per release
-  adjacency releases_;           // per node, those that wait for it and free memory
+  plain_vector<bool> is_freed_;                // per release
+  std::vector<node_id> watch_of_;              // per release
+  std::vector<std::vector<node_id>> watched_;  // per node, the releases of `next_` that are watched there
+  adjacency releases_;                         // per node, those that wait for it and free memory
   plain_vector<delta> rooms_;
   downset_table table_;
   std::vector<entry> entries_, children_;

@@ -36,7 +36,8 @@ mutant "releases: the first node that may run last" schedulers/release_search.hp
 mutant "releases: at once whatever else is freed" schedulers/release_search.hpp 's/rise <= 0 \&\& frees_at_the_end\(\)/rise <= 0 \&\& (@ || frees_at_the_end())/'
 mutant "releases: at once wherever it leads" schedulers/release_search.hpp 's/cost == e.cost \&\& rise <= 0/cost == e.cost \&\& (@ || rise <= 0)/'
 mutant "releases: what waits for the event stays" schedulers/release_search.hpp 's/if \(!g_.is_release\(t\)\) std::for_each/if (!@ \&\& !g_.is_release(t)) std::for_each/'
-mutant "releases: what waits for light nodes stays" schedulers/release_search.hpp 's/if \(g_.is_release\(r\)\) look_at/if (g_.is_release(r) \&\& (r == t || !@)) look_at/'
+mutant "releases: what waits for light nodes stays" schedulers/release_search.hpp \
+  's/std::for_each\(watched_\[v\].begin\(\), watched_\[v\].end\(\), look_at\);/for (node_id r : watched_[v]) if (r == t || !@) look_at(r);/'
 mutant "releases: all that is freed is spared" schedulers/release_search.hpp 's/sum \+= std::max<delta>\(0, left\);/if (@) sum += -g_.cost[r].impact; else &/'
 mutant "backjumps: no lowest set between" schedulers/best_first.hpp \
   's/const bit_set best = lowest_between.*/bit_set best(g_.active); if (@) unite_bits(best, table_[at]); else best = lowest_between(table_[first], table_[at]);/'
