@@ -19,10 +19,10 @@
 #include <memsched/schedule.hpp>
 
 #include "formats/tflite_model.hpp"
-#include "program.hpp"
 #include "residuals.hpp"
 #include "support/file_content.hpp"
 #include "support/seeds.hpp"
+#include "timed_program.hpp"
 
 using namespace memsched;
 namespace fs = std::filesystem;
@@ -206,22 +206,18 @@ TEST_CASE("rewrite --emit-c keeps within budgets of RAM and flash, and says what
 }
 
 TEST_CASE("rewrite --emit-c counts what it does: with a limit of states its arena does not depend on the clock") {
-  program p;
+  timed_program p;
   const network net = residuals(element::int8, 32, 2);
   const std::string model = p.put("m.tflite", write_tflite_network(net, net, listed(net)).value());
-  const std::string clock = p.path("clock.so");
-  REQUIRE(std::system(("\"" MEMSCHED_C_COMPILER "\" -shared -fPIC -o \"" + clock + "\" \"" MEMSCHED_CLOCK "\"").c_str()) ==
-          0);
-  const auto arena_and_code = [&](const std::string& limit) {
-    REQUIRE(p.run("rewrite " + model + " --emit-c \"" + p.path("c") + "\" --verify 0 --format json " + limit) == 0);
+  const auto arena_and_code = [&](const std::string& limit, bool timed = false) {
+    const std::string rewrite = "rewrite " + model + " --emit-c \"" + p.path("c") + "\" --verify 0 --format json " + limit;
+    REQUIRE((timed ? p.timed(rewrite) : p.run(rewrite)) == 0);
     const auto result = nlohmann::json::parse(p.out);
     return std::tuple(result["library"]["arena"].get<bytes>(), p.content("c/m.c"), result["seconds"].get<double>());
   };
   const auto [arena, code, took] = arena_and_code("--state-limit 3000");
   CHECK(arena > std::get<0>(arena_and_code("--state-limit 50000")));  // cut by the limit
-  REQUIRE(setenv("LD_PRELOAD", clock.c_str(), 1) == 0);
-  const auto [late_arena, late_code, late_took] = arena_and_code("--state-limit 3000");
-  REQUIRE(unsetenv("LD_PRELOAD") == 0);
+  const auto [late_arena, late_code, late_took] = arena_and_code("--state-limit 3000", true);
   CHECK(late_took > took + 100);  // that clock is read
   CHECK(late_arena == arena);
   CHECK(late_code == code);

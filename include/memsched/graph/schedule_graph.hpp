@@ -73,17 +73,24 @@ struct schedule_graph {
 
 namespace detail {
 
-/// The effect of running v, releases included, relative to the level before it. `last(r)` returns for each release r that
-/// waits for v whether it waits for nothing else. O(successors + credits) calls.
+/// The effect of running v, relative to the level before it, where the releases that happen with it change the level by `released`,
+/// bytes. `last(r)` returns for a release r on which v has a credit whether it waits for nothing but v. O(credits) calls.
 template <class Last>
-constexpr node_cost effect_of(const schedule_graph& g, node_id v, Last last) {
+constexpr node_cost effect_of(const schedule_graph& g, node_id v, delta released, Last last) {
   node_cost c = g.cost[v];
   for (const auto& k : g.credits[v])
     if (last(k.release)) c.peak -= k.amount;
-  for (node_id s : g.succs[v])
-    if (g.is_release(s) && last(s)) c.impact += g.cost[s].impact;
+  c.impact += released;
   c.peak = std::max(c.peak, c.impact);
   return c;
+}
+/// The same, where `last` says it of each release that waits for v. O(successors + credits) calls.
+template <class Last>
+constexpr node_cost effect_of(const schedule_graph& g, node_id v, Last last) {
+  delta released = 0;
+  for (node_id s : g.succs[v])
+    if (g.is_release(s) && last(s)) released += g.cost[s].impact;
+  return effect_of(g, v, released, last);
 }
 
 /// The one active node among `nodes`; none where there is none or several.

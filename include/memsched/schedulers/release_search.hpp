@@ -63,7 +63,6 @@ class release_search {
         light_(g.active),
         room_(g.active),
         is_freed_(g.size() - g.active, false),
-        watch_of_(g.size() - g.active),
         watched_(g.active),
         table_(g.active),
         here_(words_for(g.active)),
@@ -180,17 +179,13 @@ class release_search {
   /// Goes to a state: fills `next_` with the events that can happen there. Of these, a release is watched at the last node that it waits
   /// for: where that does not run, nor does the release.
   void stand_at(const_bit_row state) {
-    std::copy(state.begin(), state.end(), here_.begin());
     for (node_id t : next_)
-      if (g_.is_release(t)) watched_[watch_of_[t - g_.active]].clear();
+      if (g_.is_release(t)) watched_[last_missing(t)].clear();
+    std::copy(state.begin(), state.end(), here_.begin());
     next_.clear();
-    for (node_id t : events_) {
-      if (!opens(t)) continue;
-      next_.push_back(t);
-      if (!g_.is_release(t)) continue;
-      watch_of_[t - g_.active] = last_missing(t);
-      watched_[watch_of_[t - g_.active]].push_back(t);
-    }
+    std::copy_if(events_.begin(), events_.end(), std::back_inserter(next_), [&](node_id t) { return opens(t); });
+    for (node_id t : next_)
+      if (g_.is_release(t)) watched_[last_missing(t)].push_back(t);
     steps_.count(events_.size() * (4 + 2 * here_.size()));
   }
 
@@ -351,7 +346,6 @@ class release_search {
   plain_vector<delta> room_;
   std::vector<node_id> events_, next_, freed_, joint_;
   plain_vector<bool> is_freed_;                // per release
-  std::vector<node_id> watch_of_;              // per release
   std::vector<std::vector<node_id>> watched_;  // per node, the releases of `next_` that are watched there
   adjacency releases_;                         // per node, those that wait for it and free memory
   plain_vector<delta> rooms_;

@@ -48,13 +48,12 @@ class downset_stepper {
   }
 
   void run(node_id v) {
-    node_cost c = g_.cost[v];
-    for (const auto& k : g_.credits[v])
-      if (last_for(k.release, v)) c.peak -= k.amount;
-    ran_.run(v, [&](node_id release) { c.impact += g_.cost[release].impact; });
-    peak_ = std::max({peak_, level_ + c.peak, level_ + c.impact});
+    delta released = 0;
+    ran_.run(v, [&](node_id release) { released += g_.cost[release].impact; });
+    const node_cost c = effect_of(g_, v, released, [this, v](node_id release) { return last_for(release, v); });
+    peak_ = std::max(peak_, level_ + c.peak);
     level_ += c.impact;
-    released_ |= c.impact < g_.cost[v].impact;
+    released_ |= released < 0;
   }
 
  private:
