@@ -8,14 +8,14 @@
 using namespace memsched;
 
 TEST_CASE("a proof of an extra cost names the first value that is none, and takes rows with prices and rows with storages") {
-  const auto good = nlohmann::json::parse(
+  const auto proof = nlohmann::json::parse(
       R"({"bound": 1, "scope": "given order", "rows": [0], "charged": [-1], "scale": 0, "prices": [], "cases": []})");
   const auto with = [&](const char* key, const char* value) {
-    nlohmann::json j = good;
+    nlohmann::json j = proof;
     j[key] = nlohmann::json::parse(value);
     return read_recompute_proof(j);
   };
-  REQUIRE(read_recompute_proof(good));
+  REQUIRE(read_recompute_proof(proof));
   constexpr index_t row = 7;
   CHECK(with("prices", "[[[7, 18446744073709551615]]]")->prices[0][0] == std::pair(row, ~std::uint64_t{0}));
   CHECK(with("reruns", "[[7, 4]]")->reruns[0] == std::pair(row, tensor_id{4}));
