@@ -59,19 +59,21 @@ inline bool part_search::search_locally() {
   return local_effort_ <= most_effort;
 }
 
-/// Local search from the greedy order, bisected to falling aims, even where that is higher than the incumbent: it leads
-/// elsewhere. Begins once there is enough work for that. Returns false once nothing lowers that order any more.
-inline bool part_search::restart_from_bisection() {
-  if (!bisected_) {
+/// Local search from the greedy order, even where that is higher than the incumbent: it leads elsewhere. The order is first
+/// bisected to falling aims, unless the part is closed. Begins once there is enough work for that. Returns false once nothing
+/// lowers that order any more.
+inline bool part_search::restart() {
+  if (!restarted_) {
     if (slice_ < 4 * g_.active) return true;
-    bisected_ = greedy{}(g_, context_).order;
-    for (bytes before = no_limit, peak = peak_of(g_, *bisected_); peak < before && !context_.stopped();) {
-      bisected_ = bisect{}.improve(g_, context_, std::move(*bisected_), aim(peak, 3, 4));
-      before = std::exchange(peak, peak_of(g_, *bisected_));
+    restarted_ = greedy{}(g_, context_).order;
+    bytes before = no_limit;
+    for (bytes peak = peak_of(g_, *restarted_); !facts_.closed && peak < before && !context_.stopped();) {
+      restarted_ = bisect{}.improve(g_, context_, std::move(*restarted_), aim(peak, 3, 4));
+      before = std::exchange(peak, peak_of(g_, *restarted_));
     }
   }
-  bisected_ = lowered_locally({}, *bisected_);
-  take(*bisected_);
+  restarted_ = lowered_locally({}, *restarted_);
+  take(*restarted_);
   return context_.stopped();
 }
 

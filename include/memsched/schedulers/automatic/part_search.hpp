@@ -54,6 +54,7 @@ struct facts {
   std::string_view without{};  ///< a stage that is left out
   bool window = false;         ///< stands for a larger graph: its bound alone counts
   bool orders = false;         ///< orders alone count, and no bounds
+  bool closed = false;         ///< a part compressed by all rules, searched beside it: `restart` alone lowers its order
   bool located = false;        ///< the graph knows its resources, so that windows of it have bounds; set by the search
 };
 
@@ -128,7 +129,7 @@ class part_search {
   bool cut_near_peak();
   bool close_windows();
   bool search_locally();
-  bool restart_from_bisection();
+  bool restart();
   bool probe();
   bool search_below();
   bool work_on_closed();
@@ -217,7 +218,7 @@ class part_search {
   std::shared_ptr<rows_in_step> rows_;
   struct closed_search;
   std::shared_ptr<closed_search> closed_;
-  std::optional<std::vector<node_id>> bisected_;  // the order of another start
+  std::optional<std::vector<node_id>> restarted_;  // the order of another start
   std::optional<destructive_search<narrowing>> narrowed_;
   std::optional<possible_peaks> possible_;
   unsigned patience_ = 0;  // of shaving

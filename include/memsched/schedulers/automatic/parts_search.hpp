@@ -155,7 +155,7 @@ inline bool part_search::work_on_closed() {
   if (!closed_) {
     compressed_graph form = compressed(g_, context_);
     if (context_.control().over()) return true;
-    const facts f{.rows = facts_.rows, .without = facts_.without, .window = true};
+    const facts f{.rows = facts_.rows, .without = facts_.without, .closed = true};
     closed_ = std::make_shared<closed_search>(std::move(form), context_, f, order_, unit_);
   } else {
     closed_->part.take(closed_->form.project(order_));

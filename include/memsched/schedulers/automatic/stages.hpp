@@ -17,11 +17,11 @@ inline namespace MEMSCHED_ABI {
 namespace detail {
 
 /// Whether a graph is so large that its order is lowered part by part before, or instead of, searches of the whole.
-inline bool worth_lowering(const facts& f) { return f.active >= (f.whole ? huge : medium); }
+inline bool worth_lowering(const facts& f) { return !f.closed && f.active >= (f.whole ? huge : medium); }
 inline bool worth_restarting(const facts& f) { return !f.whole && !f.orders && f.active <= 8192; }
 /// Whether the graph may be compressed further for bounds. `exact`, `probing` and `below` then search the result alone.
 inline bool worth_closing(const facts& f) {
-  return !f.whole && !f.window && !f.orders && std::max(f.active, f.size) > most_closed &&
+  return !f.whole && !f.window && !f.closed && !f.orders && std::max(f.active, f.size) > most_closed &&
          f.size <= compression_rules{}.max_closure;
 }
 inline bool worth_searching(const facts& f) { return !f.whole && !worth_closing(f); }
@@ -33,7 +33,7 @@ inline const std::array<stage, part_search::stage_count> part_search::stages{{
     {"cuts", raises, [](const facts& f) { return f.size <= huge; }, 0.25, 0.125, &part_search::cut_nodes},
     {"layers", raises, [](const facts& f) { return !f.whole && (f.rows || f.active >= medium); },
      0.25, 2, &part_search::cut_layers},
-    {"rows", lowers, [](const facts& f) { return f.rows; }, 1, 2, &part_search::run_rows_in_step},
+    {"rows", lowers, [](const facts& f) { return f.rows && !f.closed; }, 1, 2, &part_search::run_rows_in_step},
     {"blocks", lowers, worth_lowering, 1, 8, &part_search::order_blocks},
     {"peak", lowers, worth_lowering, 0.5, 0.25, &part_search::lower_highest},
     {"near cuts", raises, [](const facts& f) { return f.located && f.active > (f.whole ? huge : large); },
@@ -43,11 +43,11 @@ inline const std::array<stage, part_search::stage_count> part_search::stages{{
     {"windows", raises, [](const facts& f) { return f.located && !f.whole && f.active > large; },
      1, 0.25, &part_search::close_windows},
     {"closed", both, worth_closing, 12, 4, &part_search::work_on_closed},
-    {"local", lowers, [](const facts& f) { return !f.whole && !f.orders; }, 1, 0.25, &part_search::search_locally},
+    {"local", lowers, [](const facts& f) { return !f.whole && !f.orders && !f.closed; }, 1, 0.25, &part_search::search_locally},
     {"probing", raises, worth_probing, 2, 4, &part_search::probe},
     {"below", raises, worth_probing, 1, 0, &part_search::search_below},
-    {"bisection", lowers, worth_restarting, 2, 0, &part_search::restart_from_bisection},
     {"releases", both, worth_probing, 2, 1, &part_search::search_releases},
+    {"restart", lowers, worth_restarting, 2, 0, &part_search::restart},
     // clang-format on
 }};
 
