@@ -35,7 +35,7 @@ void add(std::vector<fit_point>& front, const fit_point& p) {
 }
 
 memsched::options with_share(memsched::options limits, unsigned parts) {
-  if (limits.time_limit != limits.time_limit.max()) limits.time_limit /= parts;
+  if (limits.has_time_limit()) limits.time_limit /= parts;
   return limits;
 }
 
@@ -109,7 +109,7 @@ fitted fit_widely(const network& net, fit_options f, const memsched::options& li
 
 advice advise(const network& net, const fit_options& f, const memsched::options& limits, const see_network& see) {
   memsched::options most = with_share(limits, 3);
-  if (most.time_limit != most.time_limit.max()) most.time_limit *= 2;
+  if (most.has_time_limit()) most.time_limit *= 2;
   advice a{fit_widely(net, f, most, see), {}};
   if (a.found.error) return a;
   const bytes given = a.found.before.peak;
@@ -150,18 +150,6 @@ void search_cheaper(const network& net, fit_options f, const memsched::options& 
     f.max_extra_macs /= 2;
     advise(net, f, limits, see);
   }
-}
-
-memsched::options sixteenths(memsched::options limits, unsigned count) {
-  if (limits.time_limit != limits.time_limit.max()) limits.time_limit = limits.time_limit / 16 * count;
-  return limits;
-}
-
-memsched::options rest_of(memsched::options limits, std::chrono::steady_clock::time_point start) {
-  if (limits.time_limit == limits.time_limit.max()) return limits;
-  const std::chrono::nanoseconds took = std::chrono::steady_clock::now() - start;
-  limits.time_limit = std::max(limits.time_limit - took, std::chrono::nanoseconds(0));
-  return limits;
 }
 
 }  // namespace cli

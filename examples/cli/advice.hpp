@@ -1,7 +1,6 @@
 // Which rewritten networks a person would choose among.
 #pragma once
 
-#include <chrono>
 #include <functional>
 #include <memsched/network/network.hpp>
 #include <memsched/rewrite/fit.hpp>
@@ -45,10 +44,5 @@ advice advise(const memsched::network&, const memsched::fit_options& f, const me
 /// Searches with less and less to spend, down to a sixteenth of `f.max_extra_macs`: fewer stripes need fewer operators.
 void search_cheaper(const memsched::network&, memsched::fit_options f, const memsched::options& limits,
                     const see_network& see);
-
-/// So many sixteenths of a time limit.
-memsched::options sixteenths(memsched::options limits, unsigned count);
-/// The rest of a time limit that began at `start`; 0 where it is over.
-memsched::options rest_of(memsched::options limits, std::chrono::steady_clock::time_point start);
 
 }  // namespace cli

@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "advice.hpp"
+#include "limits.hpp"
 
 namespace cli {
 

@@ -13,6 +13,7 @@
 #include "commands.hpp"
 #include "declare.hpp"
 #include "largest.hpp"
+#include "limits.hpp"
 #include "text.hpp"
 
 namespace cli {
@@ -137,7 +138,8 @@ std::string as_csv(const subject& s, const arena_plan& plan) {
 }
 
 /// Plans what the request names; an error in the plan where that cannot be.
-arena_plan solve(subject& s, const plan_request& r) {
+/// Half of the time is for the order, where none is given, and what is left for the arena.
+arena_plan solve(subject& s, const plan_request& r, std::chrono::steady_clock::time_point start) {
   arena_plan failed;
   if (is_table(r.graph)) {
     const auto refuse = [&](memsched::graph_error e) {
@@ -168,13 +170,14 @@ arena_plan solve(subject& s, const plan_request& r) {
     s.order = std::move(j.order), s.held = std::move(j.held), s.peak = j.peak;
     plan = std::move(j.plan);
   } else {
-    auto order = read_order(r.order, *graph, r.options);
+    auto order = read_order(r.order, *graph, sixteenths(rest_of(r.options, start), 8));
     if (!order) return failed.error = order.error(), failed;
     s.order = std::move(*order);
     s.held = memsched::buffers_of(graph->problem, s.order, r.options.model()).value();
     s.peak = memsched::evaluate(graph->problem, s.order, r.options.model())->peak;
     for (auto& b : s.held.buffers) b.alignment = r.alignment;
-    plan = with_planner(r.planner, [&](const auto& how) { return memsched::plan_offsets(s.held.buffers, how, r.options); });
+    plan = with_planner(
+        r.planner, [&](const auto& how) { return memsched::plan_offsets(s.held.buffers, how, rest_of(r.options, start)); });
   }
   if (plan.error) return failed.error = wrong(r.graph, plan.error->message), failed;
   name_buffers(s, graph->problem);
@@ -242,12 +245,12 @@ int run_plan(const plan_request& r) {
     return report(error);
   subject s;
   const auto start = std::chrono::steady_clock::now();
-  arena_plan plan = solve(s, r);
+  arena_plan plan = solve(s, r, start);
   if (plan.error) return report(*plan.error);
   const double took = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   if (!r.joint && plan.lower_bound > memsched::detail::simple_bound(s.held.buffers)) {
     memsched::options limited;
-    limited.time_limit = std::min<std::chrono::nanoseconds>(std::chrono::seconds(10), r.options.time_limit);
+    limited.time_limit = std::min<std::chrono::nanoseconds>(std::chrono::seconds(10), r.options.time_left(start));
     limited.stop = r.options.stop;
     memsched::search context(limited);
     plan.conflict = memsched::find_conflict(s.held.buffers, plan.lower_bound - 1, context).buffers;

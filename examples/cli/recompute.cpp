@@ -191,8 +191,7 @@ void make_monotone(std::vector<found_runs>& curve) {
 
 int run_curve(const loaded& graph, recompute_request r, const std::vector<op_id>& given, bytes given_peak) {
   const bytes low = memsched::least_peak_with_reruns(graph.problem, r.options.model(), r.moves);
-  if (r.options.time_limit != r.options.time_limit.max())
-    r.options.time_limit /= static_cast<std::int64_t>(std::max<std::size_t>(r.curve, 1));
+  if (r.options.has_time_limit()) r.options.time_limit /= static_cast<std::int64_t>(std::max<std::size_t>(r.curve, 1));
   std::vector<found_runs> curve;
   for (bytes b : budgets(given_peak, low, r.curve)) {
     curve.push_back(solve(graph, r, b, given));

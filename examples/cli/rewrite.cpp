@@ -16,6 +16,7 @@
 #include "commands.hpp"
 #include "declare.hpp"
 #include "emit.hpp"
+#include "limits.hpp"
 #include "rewrite.hpp"
 #include "session.hpp"
 #include "svg.hpp"

@@ -99,7 +99,7 @@ memsched::result<loaded> load_rewritten(const std::string& path, const reading& 
   if (!f) return f.error();
   memsched::options o = limits;
   o.budget = memsched::no_limit;
-  o.time_limit = o.time_limit == o.time_limit.max() ? std::chrono::seconds(60) : o.time_limit / 2;
+  o.time_limit = o.has_time_limit() ? o.time_limit / 2 : std::chrono::seconds(60);
   memsched::fitted found = memsched::fit(*net, memsched::automatic, *f, o);
   if (found.error) return wrong(path, found.error->message);
   if (const std::string fault = memsched::check_rewrite(*net, found.net); !fault.empty())

@@ -139,7 +139,7 @@ void session::attend(memsched::options& o, log_form log) {
     return;
   }
   if (quiet || isatty(STDERR_FILENO) == 0) return;
-  const bool limited = o.time_limit != std::chrono::nanoseconds::max();
+  const bool limited = o.has_time_limit();
   line_ = [start = clock::now(), last = clock::now(), limited, limit = o.time_limit](const memsched::progress& p) mutable {
     const auto now = clock::now();
     if (now - last < std::chrono::milliseconds(200)) return;

@@ -5,6 +5,8 @@
 #include <memsched/schedule.hpp>
 #include <utility>
 
+#include "limits.hpp"
+
 namespace cli {
 
 namespace {

@@ -10,9 +10,9 @@
 #include <memsched/schedule.hpp>
 #include <nlohmann/json.hpp>
 
-#include "advice.hpp"
 #include "commands.hpp"
 #include "declare.hpp"
+#include "limits.hpp"
 #include "text.hpp"
 
 namespace cli {

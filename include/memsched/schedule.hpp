@@ -187,7 +187,7 @@ MEMSCHED_FUNCTION schedule_result<op_id> run_policy(const problem& p, inner_sche
   r.given_peak = given_cost.peak;
   options limits = o;
   if (keep_order) limits.budget = no_limit, limits.gap = 0;  // the caller wants its order
-  if (limits.time_limit != limits.time_limit.max()) limits.time_limit -= std::chrono::steady_clock::now() - start;
+  limits.time_limit = o.time_left(start);
   for (;;) {
     policy_run run = run_once(g, policy, given_cost.peak, bound, limits);
     solution& s = run.answer;

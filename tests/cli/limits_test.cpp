@@ -37,3 +37,10 @@ TEST_CASE("traffic has one limit of time for the order, its spills and the bound
     CHECK(p.went() <= 2500);  // and each search looks at the clock a few times more
   }
 }
+
+TEST_CASE("plan has one limit of time for the order and the arena") {
+  timed_program p;
+  REQUIRE(p.timed("plan builtin:layered:60:6 --time-limit 2000") == 0);
+  CHECK(p.went() >= 500);
+  CHECK(p.went() <= 2500);
+}

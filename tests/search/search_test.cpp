@@ -155,6 +155,23 @@ TEST_CASE("a share of the time ends what runs in it alone; without a time limit 
   });
 }
 
+TEST_CASE("what is left of a time limit is never negative, and endless without one") {
+  using std::chrono::nanoseconds;
+  const auto now = std::chrono::steady_clock::now();
+  const options limited{.time_limit = 10s};
+  CHECK(limited.has_time_limit());
+  CHECK(limited.time_left(now) <= 10s);
+  CHECK(limited.time_left(now + 5s) > 10s);
+  CHECK(limited.time_left(now - 5s) <= 5s);
+  CHECK(limited.time_left(now - 11s) == 0s);
+  CHECK(options{.time_limit = nanoseconds::min()}.time_left(now) == 0s);
+  CHECK(!options{}.has_time_limit());
+  CHECK(options{}.time_left(now) == nanoseconds::max());
+  CHECK(search(limited).control().time_left() <= 10s);
+  CHECK(search(options{.time_limit = 0s}).control().time_left() == 0s);
+  CHECK(search(options{}).control().time_left() == nanoseconds::max());
+}
+
 TEST_CASE("a stop token ends a search; the first reason stands") {
   std::stop_source stop;
   search c(options{.state_limit = 3, .stop = stop.get_token()});

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <algorithm>
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -88,9 +87,7 @@ class joint_search {
     o.budget = budget;
     o.on_progress = {};
     o.state_limit = context_.control().states_left();
-    if (o.time_limit != std::chrono::nanoseconds::max())
-      o.time_limit =
-          std::chrono::nanoseconds(static_cast<std::int64_t>(std::max(context_.control().seconds_left(), 0.0) * 1e9));
+    o.time_limit = context_.control().time_left();
     search inner(o);
     const schedule_graph g = make_schedule_graph(p, o.model());
     solution s = checked(scheduler_(g, inner), name_, g);

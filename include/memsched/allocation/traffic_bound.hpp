@@ -90,8 +90,7 @@ MEMSCHED_FUNCTION bytes traffic_bound(const problem& p, bytes capacity, inner_sc
   o.budget = no_limit, o.gap = 0;
   const auto start = std::chrono::steady_clock::now();
   options first = o;
-  const bool limited = o.time_limit != o.time_limit.max();
-  if (limited) first.time_limit /= 2;
+  if (o.has_time_limit()) first.time_limit /= 2;
   constexpr std::size_t many = 100;
   std::vector<bool> ends_at(p.tensors().size(), false);
   std::size_t inputs = 0;
@@ -125,8 +124,7 @@ MEMSCHED_FUNCTION bytes traffic_bound(const problem& p, bytes capacity, inner_sc
   const bytes with_ends = detail::peak_bound_without(
       p, [](tensor_id) { return false; }, policy, first);
   if (moved(with_ends, 0) == 0) return 0;
-  const std::chrono::nanoseconds took = std::chrono::steady_clock::now() - start;
-  if (limited) o.time_limit = std::max(o.time_limit - took, std::chrono::nanoseconds(0));
+  o.time_limit = o.time_left(start);
   return std::max(moved(with_ends, ends), moved(detail::peak_bound_without(p, is_end, policy, o), in_place_ends));
 }
 

@@ -87,7 +87,7 @@ struct ilp {
     milp_request request;
     if (peak <= range.ceiling) request.start = program->solution_of(s.order);
     request.cutoff = static_cast<double>(range.ceiling / program->unit);
-    request.seconds = std::max(context.control().seconds_left(), 0.0);
+    request.seconds = std::chrono::duration<double>(context.control().time_left()).count();
     const std::uint64_t states = context.opts().state_limit;
     if (states != no_limit) request.nodes = states - std::min(states, context.control().stats.states);
     request.threads = context.opts().threads;

@@ -276,7 +276,7 @@ struct ilp {
     if (!model) return context.control().give_up();
 
     milp_request request;
-    request.seconds = std::max(context.control().seconds_left(), 0.0);
+    request.seconds = std::chrono::duration<double>(context.control().time_left()).count();
     if (context.control().states_left() != no_limit) request.nodes = context.control().states_left();
     request.threads = best.opts().threads;
     request.stop = best.opts().stop;

@@ -145,7 +145,7 @@ MEMSCHED_FUNCTION options order_options(const options& given, std::int64_t part_
   o.certify = nullptr;
   o.on_progress = {};
   o.state_limit = std::min<std::uint64_t>(o.state_limit, 20000);
-  if (o.time_limit != o.time_limit.max()) o.time_limit /= part_of_time;
+  if (o.has_time_limit()) o.time_limit /= part_of_time;
   return o;
 }
 

@@ -119,7 +119,7 @@ class fit_rows : protected fit_trials {
 
   /// The share of the time for one of many networks: a little of a limited time, which is enough to compare them. The best
   /// one needs the rest.
-  double cut_share() const { return o_.time_limit == o_.time_limit.max() ? 0.125 : 0.04; }
+  double cut_share() const { return o_.has_time_limit() ? 0.04 : 0.125; }
 
   /// Cuts every tensor finer and finer, until that is no better than coarser cuts were: twice in a row, or once where less
   /// than half of the time is left. Where a cut gains little over a coarser one, more blocks may not help: R10 is

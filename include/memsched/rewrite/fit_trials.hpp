@@ -56,12 +56,10 @@ class fit_trials {
   // Measuring.
 
   double seconds_left() const {
-    if (o_.time_limit == o_.time_limit.max()) return 80;  // an eighth of it for each network
-    return std::chrono::duration<double>(o_.time_limit - (std::chrono::steady_clock::now() - start_)).count();
+    if (!o_.has_time_limit()) return 80;  // an eighth of it for each network
+    return std::chrono::duration<double>(o_.time_left(start_)).count();
   }
-  bool is_half_time_over() const {
-    return o_.time_limit != o_.time_limit.max() && std::chrono::steady_clock::now() - start_ > o_.time_limit / 2;
-  }
+  bool is_half_time_over() const { return o_.has_time_limit() && o_.time_left(start_) < o_.time_limit / 2; }
   bool out_of_time() {
     if (o_.stop.stop_requested()) out_.stopped = stop_reason::cancelled;
     else if (seconds_left() <= 0) out_.stopped = stop_reason::time_limit;
@@ -113,8 +111,8 @@ class fit_trials {
     const schedule_graph g = make_schedule_graph(p, model);
     options limits = o_;
     limits.budget = budget;
-    const auto time = std::chrono::duration<double>(std::max(0.0, seconds_left()) * share);
-    const bool by_work = o_.time_limit == o_.time_limit.max() && o_.state_limit != no_limit;  // then it is deterministic
+    const auto time = std::chrono::duration<double>(seconds_left() * share);
+    const bool by_work = !o_.has_time_limit() && o_.state_limit != no_limit;  // then it is deterministic
     if (!by_work) limits.time_limit = std::chrono::duration_cast<std::chrono::nanoseconds>(time);
     search context(std::move(limits));
     solution s = context.ask(context.asked().from(floor), [&] { return policy_(g, context); });
@@ -172,7 +170,7 @@ class fit_trials {
   /// order and the best bound so far, with more time than the one before: a scheduler does something else with a short time
   /// than with a long one, and from a better order it finds other ones.
   void use_time_left() {
-    if (o_.time_limit == o_.time_limit.max()) return;
+    if (!o_.has_time_limit()) return;
     for (const double share : {0.03, 0.1, 0.3, 0.9}) {
       if (met() || best_.cost.peak == best_.cost.lower_bound || out_of_time()) return;
       const bytes budget = f_.budget == 0 ? no_limit : f_.budget;

@@ -94,6 +94,13 @@ struct options {
       1;  ///< of every offset in an arena; for `plan` and `plan_jointly`, where the budget is the arena's capacity
 
   memory_model model() const noexcept { return {default_firing, in_place}; }
+  bool has_time_limit() const noexcept { return time_limit != time_limit.max(); }
+  /// What is left of the time limit since `start`, at least 0. Without a limit, the largest duration.
+  std::chrono::nanoseconds time_left(std::chrono::steady_clock::time_point start) const {
+    if (!has_time_limit()) return time_limit;
+    const std::chrono::nanoseconds took = std::chrono::steady_clock::now() - start;
+    return took < time_limit ? time_limit - took : std::chrono::nanoseconds(0);
+  }
 };
 
 }  // namespace MEMSCHED_ABI
