@@ -69,6 +69,7 @@ MEMSCHED_FUNCTION std::vector<node_id> bisect::improve(const schedule_graph& g, 
     if (peak_of(g, other) < peak_of(g, best)) best = std::move(other);
   };
   if (peak_of(g, best) <= target || depth == 0 || !context.keep_going()) return best;
+  context.control().spend(g.size() / 16);  // the greedy order, and a graph for each half
   take(greedy{}(g, context).order);
   const bytes peak = peak_of(g, best);
   if (peak <= target) return best;
