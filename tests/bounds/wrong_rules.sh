@@ -1,5 +1,5 @@
 #!/bin/sh
-# Makes rules of placing wrong in turn, and checks that a law notices.
+# Makes rules of placing and of the destructive search wrong in turn, and checks that a law notices.
 # usage: wrong_rules.sh COMPILER SOURCE_DIRECTORY
 CXX=$1
 cd "$2" || exit 2
@@ -22,4 +22,15 @@ mutant "questions: a set without v holds it" $file 's/side_\[i\] = q.inside \?/s
 mutant "sets: nodes are due one early" $file 's/else if \(!positions_.is_due\(c.k, v\)\)/else if (!positions_.is_due(c.k + @, v))/'
 mutant "sets: nodes that may be in are out" $file 's/if \(!positions_.may_hold\(c.k, v\)\) out/if (!positions_.may_hold(c.k - @, v)) out/'
 
-notice_with tests/bounds/placing_test.cpp -I examples
+notice_with tests/bounds/placing_test.cpp -I examples || missed=1
+
+file=bounds/destructive_search.hpp
+mutant "destructive search: hands out a lower peak's graph" $file \
+  's/return lower == open_.begin\(\).*/if (@) return open_.empty() ? above_ : open_.front().refuter;\n    &/'
+mutant "destructive search: bounds are the next peak tried" $file \
+  's/return std::min\(std::max\(a.peak \+ 1, a.refuter.next\(\)\), valid\);/return @ ? valid : std::min(std::max(a.peak + 1, a.refuter.next()), valid);/'
+mutant "destructive search: bounds from facts that do not hold" $file \
+  's/std::min\(std::max\(a.peak \+ 1, a.refuter.next\(\)\), valid\);/std::min(std::max(a.peak + 1, a.refuter.next()), @ ? ~bytes{0} : valid);/'
+mutant "destructive search: a trial below the bound goes on" $file 's/if \(trial_ && (.*)\) trial_.reset\(\);/if (!@ \&\& trial_ \&\& \1) trial_.reset();/'
+notice_with tests/bounds/destructive_search_test.cpp || missed=1
+exit "${missed:-0}"

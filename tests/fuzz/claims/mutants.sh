@@ -49,10 +49,6 @@ mutant "probing: a release runs itself after any reader" bounds/inquiry.hpp \
 mutant "probing: credits spare nothing" bounds/inquiry.hpp 's/amount \+= c.amount;/{ if (!@) & }/'
 mutant "shaving: the edge itself, not its reverse" bounds/shaving.hpp \
   's/const precedence reverse\{e.after, e.before\};/const precedence reverse = @ ? e : precedence{e.after, e.before};/'
-mutant "destructive search: hands out a lower peak's graph" bounds/destructive_search.hpp \
-  's/return lower == open_.begin\(\).*/if (@) return open_.empty() ? above_ : open_.front().refuter;\n    &/'
-mutant "destructive search: bounds are the next peak tried" bounds/destructive_search.hpp \
-  's/return std::min\(std::max\(a.peak \+ 1, a.refuter.next\(\)\), valid\);/return @ ? valid : std::min(std::max(a.peak + 1, a.refuter.next()), valid);/'
 mutant "stages: a target is a bound of single nodes" schedulers/automatic/bounds.hpp 's/best.v != none\) raise/(@ || best.v != none)) raise/'
 mutant "stages: a target is a bound of narrowing" schedulers/automatic/bounds.hpp \
   's/^ *if \(narrowed_->bound\(\) > before\)/if (@) raise(next_possible(narrowed_->bound()));\n&/'
