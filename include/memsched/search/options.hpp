@@ -95,7 +95,7 @@ struct options {
 
   memory_model model() const noexcept { return {default_firing, in_place}; }
   bool has_time_limit() const noexcept { return time_limit != time_limit.max(); }
-  /// What is left of the time limit since `start`, at least 0. Without a limit, the largest duration.
+  /// The rest of the time limit since `start`, at least 0. Without a limit, the largest duration.
   std::chrono::nanoseconds time_left(std::chrono::steady_clock::time_point start) const {
     if (!has_time_limit()) return time_limit;
     const std::chrono::nanoseconds took = std::chrono::steady_clock::now() - start;

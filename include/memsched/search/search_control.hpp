@@ -217,7 +217,7 @@ class search_control {
   /// The reason why the search ends or ended; `gave_up` if no limit was hit and a gap was left open.
   stop_reason reason() const { return reason_ == stop_reason::finished && gave_up_ ? stop_reason::gave_up : reason_; }
   double seconds() const { return std::chrono::duration<double>(clock::now() - start_).count(); }
-  /// What is left until the deadline, at least 0. Without one, the largest duration.
+  /// The time until the deadline, at least 0. Without one, the largest duration.
   std::chrono::nanoseconds time_left() const {
     if (deadline_ == clock::time_point::max()) return std::chrono::nanoseconds::max();
     return std::max<std::chrono::nanoseconds>(deadline_ - clock::now(), std::chrono::nanoseconds(0));
