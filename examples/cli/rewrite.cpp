@@ -9,6 +9,7 @@
 #include <memsched/rewrite/check_rewrite.hpp>
 #include <memsched/rewrite/edit.hpp>
 #include <memsched/rewrite/fit.hpp>
+#include <memsched/rewrite/stream_inputs.hpp>
 #include <memsched/schedule.hpp>
 #include <nlohmann/json.hpp>
 
@@ -372,13 +373,10 @@ memsched::result<outcome> find_rewrite(const network& net, const rewrite_request
   return all;
 }
 
-std::string memory_drawing(const network& net, const outcome& all, const memsched::options& o) {
-  memsched::options limits = o;
-  limits.budget = memsched::no_limit;
-  const auto given = memsched::schedule(net, limits);
+std::string memory_drawing(const network& given, const outcome& all, const memsched::options& o) {
   const fitted& r = all.found;
   drawn_order after = all.file ? drawn("written", *all.file) : drawn("rewritten", r.net, r.order, o);
-  return memory_svg(net.name, {std::move(after), drawn("best order", net, given.order, o)}, r.after.lower_bound, {});
+  return memory_svg(given.name, {std::move(after), drawn("best order", given, r.given_order, o)}, r.after.lower_bound, {});
 }
 
 std::string front_drawing(const network& net, const fitted& found) {
@@ -398,7 +396,10 @@ std::vector<output_file> files_of(const network& net, const outcome& all, const 
   if (all.file && all.saves()) files.push_back({r.output, all.file->bytes});
   if (!r.front.empty()) files.push_back({r.front, front_csv(found)});
   if (!r.front_svg.empty()) files.push_back({r.front_svg, front_drawing(net, found)});
-  if (!r.svg.empty()) files.push_back({r.svg, memory_drawing(net, all, r.options)});
+  if (!r.svg.empty()) {
+    const network given = r.how_rewritten.stream_input ? memsched::stream_inputs(net) : net;
+    files.push_back({r.svg, memory_drawing(given, all, r.options)});
+  }
   if (all.made) {
     std::error_code exists;
     std::filesystem::create_directories(r.emit, exists);

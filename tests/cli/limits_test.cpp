@@ -44,3 +44,11 @@ TEST_CASE("plan has one limit of time for the order and the arena") {
   CHECK(p.went() >= 500);
   CHECK(p.went() <= 2500);
 }
+
+TEST_CASE("a picture of a rewrite takes no search of its own") {
+  timed_program p;
+  const std::string rewrite = "rewrite builtin:mcunet-v2-chain --verify 0 --time-limit 2000";
+  REQUIRE(p.timed(rewrite + " --svg \"" + p.path("o.svg") + "\"") == 0);
+  CHECK(p.content("o.svg").find("</svg>") != std::string::npos);
+  CHECK(p.went() <= 2500);
+}

@@ -31,6 +31,8 @@ void check_answer(const network& net, const fitted& r) {
   const auto low = lower(r.net).value();
   const auto cost = evaluate(low.problem, r.order);
   CHECK(cost.value().peak == r.after.peak);
+  const network given = r.given_order.size() > net.operations.size() ? stream_inputs(net) : net;
+  CHECK(evaluate(lower(given).value().problem, r.given_order).value().peak == r.before.peak);
   CHECK(r.after.lower_bound <= r.after.peak);
   CHECK(r.after.operators == r.net.operations.size());
   CHECK(r.after.macs == macs(r.net));

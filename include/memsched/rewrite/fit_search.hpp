@@ -35,6 +35,7 @@ class fit_run : fit_stripes {
     const std::optional<fit_trial> given = measure(streamed(first_));
     if (!given) return out_.error ? std::move(out_) : failed(*formless_);
     out_.before = given->own;
+    out_.given_order = given->order;
     best_ = *given;
     note(given->cost);
     base_ = first_;
