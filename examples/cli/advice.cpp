@@ -8,6 +8,8 @@
 #include <tuple>
 #include <utility>
 
+#include "limits.hpp"
+
 namespace cli {
 
 namespace {
@@ -32,11 +34,6 @@ void add(std::vector<fit_point>& front, const fit_point& p) {
   if (std::any_of(front.begin(), front.end(), [&](const fit_point& other) { return beats(other, p); })) return;
   std::erase_if(front, [&](const fit_point& other) { return beats(p, other); });
   front.push_back(p);
-}
-
-memsched::options with_share(memsched::options limits, unsigned parts) {
-  if (limits.has_time_limit()) limits.time_limit /= parts;
-  return limits;
 }
 
 fitted fit_to(const network& net, fit_options f, bytes budget, const memsched::options& limits) {
@@ -119,7 +116,7 @@ advice advise(const network& net, const fit_options& f, const memsched::options&
   if (f.budget != 0 && f.budget < given) budgets.push_back(f.budget);
   for (const fit_point& p : thinned(std::move(front), most_picks - budgets.size()))
     if (std::find(budgets.begin(), budgets.end(), p.peak) == budgets.end()) budgets.push_back(p.peak);
-  const memsched::options little = with_share(limits, 3 * static_cast<unsigned>(std::max<std::size_t>(budgets.size(), 1)));
+  const memsched::options little = with_share(limits, 3 * std::max<std::size_t>(budgets.size(), 1));
   for (const bytes budget : budgets) {
     if (limits.stop.stop_requested()) break;
     const fitted r = fit_to(net, f, budget, little);

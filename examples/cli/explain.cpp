@@ -6,9 +6,11 @@
 #include <memsched/measure/evaluate.hpp>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "declare.hpp"
+#include "limits.hpp"
 #include "report/reason.hpp"
 #include "report/timeline.hpp"
 #include "schedule.hpp"
@@ -54,7 +56,7 @@ std::vector<saving> savings_of(const subject& s, const std::vector<tensor_id>& t
   memsched::options limits = s.options;
   limits.budget = memsched::no_limit;
   limits.on_progress = nullptr;
-  if (limits.has_time_limit()) limits.time_limit /= static_cast<std::int64_t>(2 * std::max<std::size_t>(tensors.size(), 1));
+  limits = with_share(std::move(limits), 2 * std::max<std::size_t>(tensors.size(), 1));
   return find_savings(s.p, s.best.order, tensors, s.p.ops().size() <= search_anew_up_to, limits);
 }
 

@@ -170,7 +170,7 @@ arena_plan solve(subject& s, const plan_request& r, std::chrono::steady_clock::t
     s.order = std::move(j.order), s.held = std::move(j.held), s.peak = j.peak;
     plan = std::move(j.plan);
   } else {
-    auto order = read_order(r.order, *graph, sixteenths(rest_of(r.options, start), 8));
+    auto order = read_order(r.order, *graph, with_share(rest_of(r.options, start), 2));
     if (!order) return failed.error = order.error(), failed;
     s.order = std::move(*order);
     s.held = memsched::buffers_of(graph->problem, s.order, r.options.model()).value();

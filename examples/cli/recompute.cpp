@@ -8,6 +8,7 @@
 #include <memsched/recompute.hpp>
 #include <memsched/recompute/least_peak.hpp>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #ifdef MEMSCHED_HAS_CBC
 #include <memsched/ilp/reruns.hpp>
@@ -15,6 +16,7 @@
 #endif
 
 #include "declare.hpp"
+#include "limits.hpp"
 #include "schedule.hpp"
 #include "svg.hpp"
 #include "text.hpp"
@@ -191,7 +193,7 @@ void make_monotone(std::vector<found_runs>& curve) {
 
 int run_curve(const loaded& graph, recompute_request r, const std::vector<op_id>& given, bytes given_peak) {
   const bytes low = memsched::least_peak_with_reruns(graph.problem, r.options.model(), r.moves);
-  if (r.options.has_time_limit()) r.options.time_limit /= static_cast<std::int64_t>(std::max<std::size_t>(r.curve, 1));
+  r.options = with_share(std::move(r.options), std::max<std::size_t>(r.curve, 1));
   std::vector<found_runs> curve;
   for (bytes b : budgets(given_peak, low, r.curve)) {
     curve.push_back(solve(graph, r, b, given));

@@ -157,7 +157,7 @@ int run_traffic(const traffic_request& r) {
   const auto graph = load(r.graph, r.how, scheduler_of("automatic", r));
   if (!graph) return report(graph.error());
   const auto start = std::chrono::steady_clock::now();
-  const auto half_of_rest = [&] { return sixteenths(rest_of(r.options, start), 8); };
+  const auto half_of_rest = [&] { return with_share(rest_of(r.options, start), 2); };
   auto order = read_order(r.order, *graph, half_of_rest());
   if (!order) return report(order.error());
   const auto how = r.model == "resident" ? memsched::traffic_model::resident : memsched::traffic_model::paged;
