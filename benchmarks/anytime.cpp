@@ -1,6 +1,6 @@
-// What the default scheduler has at a deadline, beside what others have by then: at every deadline it shall be no worse than
-// the best of them. Peaks, one thread. Usage: bench_anytime [SECONDS | NAME]...: the deadlines, and how the names of graphs
-// begin; without, all of them.
+// The peak that the default scheduler reaches by a deadline, beside the peaks of others: at every deadline it shall be no
+// worse than the best of them. One thread. Usage: bench_anytime [SECONDS | NAME]...: the deadlines, and how the names of
+// graphs begin; without, all of them.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>

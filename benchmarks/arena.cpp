@@ -38,7 +38,7 @@ std::vector<buffer> touching(const problem& p, std::span<const op_id> order, mem
   return held.buffers;
 }
 
-/// What TensorFlow Lite's first arena, which both papers use, needs for an order: by birth, and 128 bytes.
+/// The bytes of TensorFlow Lite's first arena, which both papers use, for an order: placed by birth, and 128 bytes more.
 bytes lite_arena(const problem& p, std::span<const op_id> order, memory_model model) {
   return plan_offsets(touching(p, order, model), by_birth{}).size + 128;
 }

@@ -52,7 +52,7 @@ untimed one >left
 untimed two >right
 cmp left right && echo "the same answers with one job and with two"
 
-# What an end leaves behind: whole answers and a part of one.
+# A run that ended early has left whole answers and a part of one.
 head -c $(($(wc -c <one) / 2)) one >part
 start=$(now)
 "$program" batch space -o part --resume

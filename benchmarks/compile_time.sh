@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# What including the library costs: processor seconds to compile a unit that schedules an IR of its own, with the large functions
+# The cost of including the library: processor seconds to compile a unit that schedules an IR of its own, with the large functions
 # compiled elsewhere (MEMSCHED_SEPARATE_COMPILATION) and with all inline, also at -O1, beside the smallest program that sorts a
-# graph with the Boost Graph Library. At -O2 where nothing is said. Medians of five interleaved runs.
+# graph with the Boost Graph Library. At -O2 unless stated otherwise. Medians of five interleaved runs.
 # usage: [CXX=g++] benchmarks/compile_time.sh
 set -eu
 TIMEFORMAT=%U

@@ -100,7 +100,7 @@ void tables_1_and_2() {
 
 double peak_mebibytes() { return timing::peak_bytes() / (1 << 20); }
 
-/// What f() says when a process of its own runs it: memory is what f takes, and nobody's leftovers are in the way.
+/// The value of f() in a process of its own: memory is that of f, without leftovers of earlier runs; -1 if that fails.
 template <class F>
 double in_child(F&& f) {
   double value = -1;
@@ -260,7 +260,7 @@ void random_graphs(double limit) {
     }
 }
 
-/// What the rules leave of every network that the program has built in, where operators may work in place.
+/// Prints the nodes that the rules leave of every network that the program has built in, where operators may work in place.
 void networks_left() {
   std::printf("\nNodes left after compress, active and releases that run by themselves; real models: ./dev test models\n");
   std::printf("%-26s %10s %10s %10s %10s %12s\n", "network", "operators", "nodes", "left", "active", "seconds");

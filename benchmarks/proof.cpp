@@ -65,7 +65,7 @@ struct request {
   }
 };
 
-/// What is claimed of a graph.
+/// An order of a graph with its peak, and the lower bound that is claimed.
 struct claim {
   schedule_graph graph{};
   std::vector<node_id> order{};

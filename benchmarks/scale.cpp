@@ -1,5 +1,5 @@
 // Graphs of ten thousand to a million operators: the peak and the bound of the default scheduler after ten seconds, on one
-// thread. What is worth reaching is written beside: the best peak known, and the gap that is asked for. Usage: bench_scale
+// thread. The goals are written beside: the best peak known, and the gap that is asked for. Usage: bench_scale
 // [SECONDS [NAME]], where only rows whose name begins so are run.
 #include <chrono>
 #include <cstdio>

@@ -1,4 +1,4 @@
-// What a benchmark measures: clocks, and what the process has used.
+// Clocks for benchmarks, and the processor time and memory that a process has used.
 #pragma once
 
 #include <sys/resource.h>

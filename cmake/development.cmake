@@ -1,4 +1,4 @@
-# What only work on memsched itself needs: default build type, warnings, sanitizers.
+# Settings for work on memsched itself alone: default build type, warnings, sanitizers.
 if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
   set(CMAKE_BUILD_TYPE Release CACHE STRING "" FORCE)
 endif()
@@ -24,8 +24,8 @@ endif()
 if(MEMSCHED_SANITIZE)
   target_compile_options(memsched_development INTERFACE -fsanitize=${MEMSCHED_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
   target_link_options(memsched_development INTERFACE -fsanitize=${MEMSCHED_SANITIZE})
-  # What runs long is optimized a little, as are tests. With build type None the program is not: it takes longer to optimize,
-  # with checks of each access, than to run.
+  # The compiled library runs long and is optimized a little, as are tests. With build type None the program is not: it takes
+  # longer to optimize, with checks of each access, than to run.
   target_compile_options(memsched_compiled PRIVATE -O1)
 endif()
 

@@ -27,11 +27,11 @@ namespace detail {
 /// unplaced item. All of the following holds for any valley, and for items whose size drops.
 ///
 /// **A3 No support.** In a valley without a supported section nothing lies at h: it would rest on nothing. Let i be the
-/// lowest of the items inside the valley, at o > h. What it rests on is lower, so that it is placed or crosses a wall: the
-/// valley may be raised to the least of the lower wall and the fixed offsets and the next multiples of A2. Where an item
-/// inside, not fixed, fits into the room so made (from its first multiple at or above h), it could be moved down: no stable
-/// plan. Section marks stay true under raises if a section raised to a level that is a fixed offset, or a multiple of the
-/// alignment above 1, of an unplaced item over it counts as supported: that item may lie there without touching what it
+/// lowest of the items inside the valley, at o > h. The item that it rests on is lower, so that it is placed or crosses a
+/// wall: the valley may be raised to the least of the lower wall and the fixed offsets and the next multiples of A2. Where
+/// an item inside, not fixed, fits into the room so made (from its first multiple at or above h), it could be moved down: no
+/// stable plan. Section marks stay true under raises if a section raised to a level that is a fixed offset, or a multiple of
+/// the alignment above 1, of an unplaced item over it counts as supported: that item may lie there without touching what it
 /// rests on.
 ///
 /// **A4 Section bound.** The unplaced items of a section are jobs on one machine with release m(i): it takes until t + the

@@ -23,12 +23,12 @@ namespace bounds {
 ///
 /// Lemma. Premise: K is a layer. Conclusion: no order has a peak below the least, over the members r of K with no other
 /// member before them, of r's peak plus the lowest level of a set with r's ancestors and without K and what runs behind K.
-/// Proof: some member r of K runs first in an order. What has run then is such a set: it holds r's ancestors, and so none
-/// of these is in K; it holds no member of K, and so nothing that runs behind one. Likewise for the last member r: what has
-/// run then holds all other members with their ancestors, and neither r nor what runs behind r, which is none of K. A layer
-/// of one node gives what `cut_bound` gives. A larger one gives more than any of its members where each member could run
-/// cheaply behind others: at the start of a grid of rows, when the first row of a deep layer needs some rows of all those
-/// before it.
+/// Proof: some member r of K runs first in an order. The nodes that have run then form such a set: it holds r's ancestors,
+/// and so none of these is in K; it holds no member of K, and so nothing that runs behind one. Likewise for the last member
+/// r: the set that has run then holds all other members with their ancestors, and neither r nor the nodes that run behind r,
+/// of which none is in K. A layer of one node gives what `cut_bound` gives. A larger one gives more than any of its members
+/// where each member could run cheaply behind others: at the start of a grid of rows, when the first row of a deep layer
+/// needs some rows of all those before it.
 class layer_bound {
  public:
   explicit layer_bound(const schedule_graph& g) : g_(&g), lowest_(g), mark_(g.size(), free) {}

@@ -19,15 +19,15 @@ inline namespace MEMSCHED_ABI {
 /// The rows are first runs: of all operators in a given order, or of a path of predecessors, which every order keeps. A gap
 /// is a stretch of rows in which a storage is certainly needed later and could be absent; then its producer runs again, or
 /// it is loaded, between that row and the use that ends the gap. A load costs its read and, of the storage's write, a
-/// share; the shares of all gaps of a storage sum up to no more than its write. Where what stays may end outside, its gap to
-/// the end costs no read. So the extra cost is at least that of all gaps with absent
-/// storages, and the absent storages of a row have at least the bytes by which everything together exceeds the budget,
-/// rounded up to a multiple of the common divisor of the sizes of gaps there, and to the smallest of these. A
-/// case decides whether a storage is needed and absent at some of the rows from `first` to `last`, of one gap or of the
-/// tail. In a leaf, for prices p of rows: cost >= sum_k p_k excess_k + sum over parts of gaps of (cost - size * (p over its
-/// rows)) where the storage is absent or made again, of 0 where it is present, and of the smaller where that is open
-/// (Lagrangian relaxation). A gap is one part, unless decisions cut it. Without loads, costs are multiples of the greatest
-/// common divisor of all costs, to which a leaf's value is rounded up; with loads, of 1.
+/// share; the shares of all gaps of a storage sum up to no more than its write. Where a storage that stays may end outside,
+/// its gap to the end costs no read. So the extra cost is at least that of all gaps with absent storages, and the absent
+/// storages of a row have at least the bytes by which everything together exceeds the budget, rounded up to a multiple of
+/// the common divisor of the sizes of gaps there, and to the smallest of these. A case decides whether a storage is needed
+/// and absent at some of the rows from `first` to `last`, of one gap or of the tail. In a leaf, for prices p of rows:
+/// cost >= sum_k p_k excess_k + sum over parts of gaps of (cost - size * (p over its rows)) where the storage is absent or
+/// made again, of 0 where it is present, and of the smaller where that is open (Lagrangian relaxation). A gap is one part,
+/// unless decisions cut it. Without loads, costs are multiples of the greatest common divisor of all costs, to which a
+/// leaf's value is rounded up; with loads, of 1.
 ///
 /// At a row with needs, the storage of a gap is in memory, or it is absent and its producer runs again behind the row; then
 /// the producer's inputs are needed, too. Each needed storage takes p times its bytes if it is in memory; if absent, its

@@ -28,9 +28,9 @@ struct first_runs {
   bool repaired = false;  ///< `reruns::repair` did what it can
 };
 
-/// The knowledge that policies share. Executions are ids of the table: operators and loads. What is found is attributed to the
-/// source that the context names (`search::named`), and the options' `on_progress` is told. Refers to the table, the options
-/// and the context.
+/// The knowledge that policies share. Executions are ids of the table: operators and loads. Answers and bounds are
+/// attributed to the source that the context names (`search::named`), and the options' `on_progress` is told. Refers to the
+/// table, the options and the context.
 class rerun_incumbent {
  public:
   /// `given`: an order of all operators. Where `keep_order`, executions first run in it, and bounds hold for these alone;

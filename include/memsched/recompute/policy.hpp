@@ -29,7 +29,7 @@ constexpr std::string_view name_of() {
   else return base::type_name<P>();
 }
 
-/// Runs a policy, unless nothing is left to search. What it finds is attributed to it.
+/// Runs a policy, unless nothing is left to search. Its answers and bounds are attributed to it.
 template <rerun_policy P>
 void apply(const P& policy, rerun_incumbent& best, search& context) {
   if (best.done()) return;

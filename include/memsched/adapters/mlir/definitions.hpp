@@ -116,7 +116,7 @@ class mlir_block_graph::builder {
     if (has_effects && (gives || feeds)) issued_.push_back(op);
     if (!gives && !feeds) add_awaited(inputs, has_effects);
   }
-  /// Adds the memory of all operations behind the handles among the inputs. What one wait has got no other needs.
+  /// Adds the memory of all operations behind the handles among the inputs, but for those that an earlier wait has awaited.
   void add_awaited(llvm::SmallVectorImpl<::mlir::Value>& inputs, bool waits) {
     llvm::SetVector<::mlir::Value> found(inputs.begin(), inputs.end());
     llvm::SmallPtrSet<::mlir::Operation*, 8> seen;
