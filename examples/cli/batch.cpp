@@ -106,7 +106,7 @@ json value_of(std::string text) {
   return std::move(*j);
 }
 
-/// What a line asks for. Throws std::runtime_error with the reason where it is no request.
+/// Parses the request of a line. Throws std::runtime_error with the reason if it is none.
 schedule_request parse(json& line, const batch_request& defaults, std::string& inline_json) {
   schedule_request r;
   static_cast<request&>(r) = defaults;

@@ -1,4 +1,4 @@
-// What the program does, one function a command. Each returns the exit status.
+// The commands of the program, one function each. Each returns the exit status.
 #pragma once
 
 #include <functional>
@@ -21,7 +21,7 @@ namespace cli {
 
 enum exit_status { done = 0, bad_input = 1, wrong_usage = 2, over_budget = 3, interrupted = 130 };
 
-/// What graphs of synchronous dataflow can be told.
+/// Options for graphs of synchronous dataflow alone.
 struct sdf_knobs {
   memsched::sdf::options what;
   std::optional<memsched::bytes> token_size;
@@ -31,7 +31,7 @@ struct sdf_knobs {
 /// The time limit of commands with one answer where the caller sets none.
 inline constexpr int default_seconds = 30;
 
-/// What all commands that schedule share.
+/// The request that all commands that schedule share.
 struct request {
   memsched::options options;
   cli::knobs knobs;
@@ -171,7 +171,7 @@ struct micro_heads {
   memsched::bytes lower_bound = 0;  ///< no plan of the order found takes less
 };
 
-/// What the orders of the graphs of a .tflite file make of its arena.
+/// The heads of the arena of a .tflite file, whose graphs get these orders.
 memsched::result<micro_heads> micro_heads_of(const std::string& path, const request&, const memsched::model_graphs&,
                                              const std::vector<std::vector<memsched::op_id>>& orders);
 int run_sample(const sample_request&);
@@ -216,7 +216,7 @@ memsched::result<std::vector<memsched::op_id>> operator_list(const nlohmann::jso
 memsched::result<memsched::memory_model> model_of(const nlohmann::json& result, const std::string& path,
                                                   memsched::memory_model);
 
-/// What a file holds, JSON or CBOR.
+/// Reads a file of JSON or CBOR.
 memsched::result<nlohmann::json> read_object(const std::string& path);
 
 /// Whether a file is a table of buffers, by its name.

@@ -36,13 +36,13 @@ void add_format(command&, std::string& into, const std::string& words, const std
 void add_model(command&, request&);
 /// The limits of a search; `default_time` in words.
 void add_limits(command&, request&, const std::string& default_time);
-/// What only some schedulers can be told.
+/// Options that only some schedulers take.
 void add_parts_of_methods(command&, request&);
 /// A scheduler, a budget, and limits.
 void add_search(command&, request&, std::string& scheduler, const std::string& default_time);
 /// How a network is rewritten; `needs` is the option that these need, or nothing.
 void add_rewriting(command&, rewriting&, const std::string& runtime_default, const std::string& needs = {});
-/// What is only for synchronous dataflow; `schedules`: also how its schedules look.
+/// Options for synchronous dataflow alone; `schedules`: also how its schedules look.
 void add_dataflow(command&, request&, bool schedules);
 
 /// The default limit in words: seconds, and none where a limit on work was set.

@@ -36,7 +36,7 @@ memsched::result<std::string> drained(int file, const std::string& name) {
   return text;
 }
 
-/// What standard input ("-") or a pipe holds. It comes once, and is kept for whoever asks again.
+/// The bytes of standard input ("-") or of a pipe. They are read once, and kept for later calls.
 memsched::result<std::string_view> stream_bytes(const std::string& path) {
   static std::mutex one_at_a_time;
   using texts = std::map<std::string, memsched::result<std::string>>;

@@ -1,4 +1,4 @@
-// What the table of options is made into: help, a manual page, and completions of shells.
+// Help, a manual page, and completions of shells, made from the table of options.
 #pragma once
 
 #include <deque>

@@ -29,7 +29,7 @@ namespace {
 using memsched::bytes;
 using memsched::problem;
 
-/// What is said of a graph, as text or as JSON.
+/// The facts about a graph that are printed, as text or as JSON.
 struct facts {
   std::size_t operators = 0, tensors = 0, shared = 0, aliases = 0, edges = 0, waists = 0, nodes = 0;
   std::optional<std::size_t> width;

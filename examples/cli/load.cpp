@@ -121,7 +121,7 @@ graph_error located(const std::string& path, graph_error error) {
 
 namespace {
 
-/// What the first bytes tell: ".json", ".xml", ".tflite", ".onnx", or nothing.
+/// The kind of a file by its first bytes: ".json", ".xml", ".tflite", ".onnx", or nothing.
 std::string kind_of_bytes(std::string_view bytes) {
   const std::size_t first = bytes.find_first_not_of(" \t\r\n");
   if (first == bytes.npos) return {};

@@ -32,7 +32,7 @@ struct reading {
   std::string format;  ///< what a file is, whatever its name says: json, onnx, tflite or xml; empty: its name says
 };
 
-/// What a file is, as the end of a name: ".json", ".onnx", ".tflite", ".xml", or something else.
+/// The kind of a file, as the end of a name: ".json", ".onnx", ".tflite", ".xml", or something else.
 std::string kind_of(const std::string& path, const reading&);
 
 /// Schedules a graph that an operator runs.
@@ -80,8 +80,8 @@ class file_bytes {
   bool mapped_ = false;  ///< else they live as long as the program
 };
 
-/// The bytes of a file, or of standard input ("-"), or why they cannot be had; the message starts with the path. What a pipe
-/// or standard input holds is read once, and answers later calls too. Directories and devices are refused, behind links too.
+/// The bytes of a file, or of standard input ("-"), or why they cannot be had; the message starts with the path. A pipe or
+/// standard input is read once, and later calls get the same bytes. Directories and devices are refused, behind links too.
 memsched::result<file_bytes> read_file(const std::string& path);
 
 /// How the readers of formats/ are told.
@@ -90,7 +90,7 @@ memsched::result<memsched::read_options> read_options_of(const reading&);
 /// Says on standard error which open batches of a .tflite file were read as its shapes say; once for a file and input.
 void note_assumed_shapes(const std::string& path, std::string_view tflite, const memsched::read_options&);
 
-/// What a model file holds.
+/// Reads the graphs of a model file.
 memsched::result<memsched::model_graphs> read_graphs(const std::string& path, std::string_view bytes, const reading&);
 
 }  // namespace cli

@@ -40,7 +40,7 @@ value scheduler(std::string& into);
 value flag(bool& into);
 value flag(std::function<void()> set);
 
-/// What is wrong with the text of a size; empty where `into` has its bytes.
+/// Reads the text of a size into `into`, in bytes. Returns the fault of the text; empty if there is none.
 std::string read_size(const std::string& text, memsched::bytes& into);
 
 /// An option, or an operand, which has a name without dashes.
@@ -93,7 +93,7 @@ class command {
   command(std::string name, std::string about, std::string example)
       : name_(std::move(name)), about_(std::move(about)), example_(std::move(example)) {}
 
-  /// What is added from here on belongs to this group.
+  /// Options that are added from here on belong to this group.
   command& in(std::string group) { return group_ = std::move(group), *this; }
   /// `names`: "-o,--output", or the name of an operand. References stay good.
   option& add(const std::string& names, value what, std::string about) {

@@ -73,7 +73,7 @@ std::string ends_of(content c) {
   return list.empty() ? ".txt" : list;
 }
 
-/// What is written as it is: no other file may take the place of a device, a pipe, or a descriptor of this process.
+/// Whether a path is written directly: no other file may take the place of a device, a pipe or a descriptor of this process.
 bool is_stream(const std::string& path) {
   if (path == "-" || path == "/dev/stdout" || path == "/dev/stderr") return true;
   if (path.starts_with("/dev/fd/") || path.starts_with("/proc/self/fd/")) return true;

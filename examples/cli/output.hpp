@@ -9,10 +9,10 @@
 
 namespace cli {
 
-/// What a file holds.
+/// The kind of content of a file.
 enum class content : unsigned char { text, json, cbor, csv, svg, html, dot, c, onnx, tflite, other };
 
-/// What the end of a name says that a file holds, in capitals or not; text where it says nothing: many ends do not.
+/// The content that the end of a name stands for, in capitals or not; text if it stands for none, as many ends do.
 content named_content(std::string_view path);
 
 /// A file that a command is asked to write.
@@ -28,8 +28,8 @@ asked_output asked_result(const std::string& path, content);
 /// JSON, or CBOR where the name ends in .cbor.
 asked_output asked_certificate(const std::string& path);
 
-/// What forbids to write these files, told before any work is done: a name that ends as those of other formats do, two files
-/// of one name, the name of an input. An empty message where nothing does.
+/// Looks for a reason not to write these files, before any work is done: a name that ends as those of other formats do, two
+/// files of one name, the name of an input. Returns it; an empty message if there is none.
 memsched::graph_error check_outputs(const std::vector<asked_output>&, const std::vector<std::string>& inputs);
 
 struct output_file {

@@ -26,7 +26,7 @@ using memsched::index_t;
 using memsched::none;
 using json = nlohmann::ordered_json;
 
-/// What is planned: the buffers of an order of a graph, or those of a table.
+/// The subject of a plan: the buffers of an order of a graph, or those of a table.
 struct subject {
   std::string name;
   std::vector<memsched::op_id> order;

@@ -167,7 +167,7 @@ std::string json_line(const job& j, const found& f, const memsched::micro_plan& 
   return line_of(out);
 }
 
-/// What users of ONNX Runtime get, which orders operators anew: its peaks of the given and of the written file.
+/// The peaks in ONNX Runtime, which orders operators anew: of the given and of the written file.
 struct runtime_peaks {
   bytes given = 0, written = 0;
 };

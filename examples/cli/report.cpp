@@ -30,7 +30,7 @@ namespace cli {
 
 namespace {
 
-/// What `report` is asked.
+/// The request of `report`.
 struct report_request : schedule_request {
   std::string order;            ///< a result, or a list of operators, to show instead of the best order; empty for none
   std::string trace;            ///< where to write the order in Chrome's trace format; empty for nowhere
@@ -46,7 +46,7 @@ using memsched::op_id;
 using memsched::tensor_id;
 using json = nlohmann::ordered_json;
 
-// What a page can show without drowning its reader.
+// Limits of a page's contents, beyond which it would drown its reader.
 constexpr std::size_t most_moments = 600;   ///< columns of a drawing
 constexpr std::size_t close_moments = 75;   ///< steps before and behind the peak that have a column each besides
 constexpr bytes least_share = 100;          ///< a tensor with less than this part of the peak has no layer of its own
@@ -56,7 +56,7 @@ constexpr std::size_t most_buffers = 1500;  ///< of the arena
 constexpr std::size_t most_names = 30000;   ///< of tensors that nothing else names, to be found
 constexpr std::size_t most_readers = 4;     ///< listed of one tensor
 constexpr std::size_t most_steps = 12;      ///< of a proof
-// What a page can wait for.
+// Limits of the work that a page waits for.
 constexpr std::size_t arena_up_to = 1000;  ///< operators; of more where it is asked for
 constexpr std::size_t prove_up_to = 3000;  ///< operators
 constexpr std::size_t most_savings = 12;
@@ -174,7 +174,7 @@ json columns_of(const memsched::problem& p, const timeline& o, bytes threshold, 
   return columns;
 }
 
-/// What is in memory at the peak, the largest first.
+/// The parts of memory at the peak, the largest first.
 std::vector<part> parts_at_peak(const memsched::problem& p, const timeline& o) {
   std::vector<part> parts;
   for (const moment& m : o.moments)
@@ -330,7 +330,7 @@ bool is_model(const report_request& r) {
   return kind == ".onnx" || kind == ".tflite";
 }
 
-/// What would help: nothing, another order, and the rewritten networks to choose among.
+/// The choices of the user: nothing, another order, and the rewritten networks to choose among.
 json choices_of(const scheduled& found, const report_request& r, const memsched::options& limits) {
   const memsched::schedule_result<op_id>& s = found.best;
   const std::size_t operators = found.graph.problem.ops().size();
@@ -422,7 +422,7 @@ std::vector<memsched::tensor_form> forms_of(const loaded& graph) {
 memsched::result<json> page_data(const scheduled& found, const report_request& r) {
   const auto& [graph, s, took] = found;
   const memsched::problem& p = graph.problem;
-  // What would help may take as much time again, in all.
+  // The search for savings, a reason and choices may take as much time again, in all.
   memsched::options limits = r.options;
   limits.budget = memsched::no_limit;
   limits.on_progress = nullptr;

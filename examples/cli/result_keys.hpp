@@ -29,7 +29,7 @@ inline constexpr std::string_view read_result_keys[] = {"order",        "peak",
                                                         "offload",      "loads",
                                                         "reruns"};
 
-/// What else the program writes.
+/// Other keys that the program writes.
 inline constexpr std::string_view other_result_keys[] = {"version",        "graph",
                                                          "scheduler",      "names",
                                                          "given_peak",     "stopped",
@@ -49,8 +49,8 @@ inline constexpr std::string_view other_result_keys[] = {"version",        "grap
                                                          "objective",      "arenas",
                                                          "found_by"};
 
-/// What is wrong with the keys of a result: one that is a letter away from one that is read, or two where that has six or more.
-/// Results may hold notes of others.
+/// Looks for a misspelt key in a result: one that is a letter away from one that is read, or two where that has six or more.
+/// Returns the complaint; empty if there is none. Results may hold notes of others.
 template <class Json>
 std::string wrong_result_key(const Json& result) {
   for (auto at = result.begin(); at != result.end(); ++at) {

@@ -63,7 +63,7 @@ verification verify_rewrite(const network& before, const fitted& r, const rewrit
   return v;
 }
 
-/// What a request found.
+/// The outcome of a request.
 struct outcome {
   fitted found;  ///< its cost is that of the model file, where one is asked for
   memsched::runtime runtime = memsched::runtime::parts;

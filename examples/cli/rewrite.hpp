@@ -17,7 +17,7 @@ namespace cli {
 /// The network of a model file or of builtin:NAME, with what its operators compute.
 memsched::result<memsched::network> read_network(const std::string& path, const reading&);
 
-/// What a request asks of `fit`; an error where its share of multiply-accumulates is none.
+/// The options of `fit` that a request sets; an error if its limit of extra multiply-accumulates is not valid.
 memsched::result<memsched::fit_options> fit_options_of(const rewriting&, const memsched::network&, memsched::bytes budget);
 
 /// The problem that a network lowers to, as a graph file has it.
@@ -26,7 +26,7 @@ memsched::problem_draft draft_of(const memsched::network&);
 /// The graph that a network lowers to; its operators in the network's order.
 memsched::result<loaded> load_network(memsched::network, const std::string& name);
 
-/// What `schedule --rewrite` schedules: the rewritten network, which `limits` bounds the search for.
+/// The rewritten network that `schedule --rewrite` schedules; `limits` bounds the search for it.
 memsched::result<loaded> load_rewritten(const std::string& path, const reading&, const rewriting&,
                                         const memsched::options& limits);
 

@@ -126,7 +126,7 @@ std::string percent(bytes part, bytes whole) {
   return text;
 }
 
-/// What the bound says of the peak, for people.
+/// Says, for people, how far the peak may be above the smallest one.
 std::string verdict_text(const found_order& s, const request& r) {
   if (s.peak == s.lower_bound) return "optimal: no order takes less";
   const std::string gap = "at most " + percent(s.peak - s.lower_bound, s.peak) + " could be saved";
@@ -155,7 +155,7 @@ drawn_order drawn(const loaded& graph, const request& r, const std::string& name
   return {name, s.profile, step < s.order.size() ? graph.problem.operator_name(s.order[step]) : ""};
 }
 
-/// What is live at the peak, for people.
+/// A table of the largest tensors that are live at the peak, for people.
 std::string live_text(const loaded& graph, const request& r, const found_order& s) {
   const auto& p = graph.problem;
   const memsched::evaluation e = at_peak(graph, r, s);

@@ -10,7 +10,7 @@
 
 namespace cli {
 
-/// What single schedulers can be told.
+/// Options of single schedulers.
 struct knobs {
   memsched::index_t parts = 4;         ///< ilp: parts of the graph; 1 for an exact answer
   std::vector<std::string> without{};  ///< serenity: parts of the method that are left out

@@ -18,7 +18,7 @@ int run_sdf_inspect(const inspect_request&);
 memsched::result<verified> verify_sdf(const std::string& graph, const std::string& path, bool with_certificate,
                                       const request&);
 
-/// What is wrong with options for synchronous dataflow where the graph is none; an empty message where there are none.
+/// Refuses options for synchronous dataflow with another graph; an empty message if none were given.
 memsched::graph_error only_for_sdf(const std::string& path, const request&);
 
 }  // namespace cli

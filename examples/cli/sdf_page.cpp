@@ -19,7 +19,7 @@ using memsched::bytes;
 using memsched::index_t;
 namespace sdf = memsched::sdf;
 
-/// What memory holds while a schedule runs.
+/// The use of memory while a schedule runs.
 struct firing_trace {
   std::vector<bytes> during;  ///< per firing, the most
   index_t at_peak = memsched::none;
@@ -65,7 +65,7 @@ std::optional<firing_trace> traced(const sdf::graph& g, const sdf::loops& schedu
 
 std::string actor(const loaded_sdf& g, index_t a) { return memsched::base::one_line(g.graph.actor_name(a), 100); }
 
-/// What is alive at the peak.
+/// The channels with tokens and the workspace at the peak, with their sizes.
 std::vector<named_size> live_at_peak(const loaded_sdf& g, const firing_trace& t) {
   std::vector<named_size> live;
   for (std::size_t c = 0; c < t.tokens.size(); ++c)

@@ -58,7 +58,7 @@ void listen() {
   }
 }
 
-/// What a search makes small and the bound of it: the peak, or the extra cost of reruns.
+/// The value that a search makes small, and its bound: the peak, or the extra cost of reruns.
 struct standing {
   std::uint64_t value, bound;
   bool operator==(const standing&) const = default;

@@ -1,4 +1,4 @@
-// What the program hears and says while it works: interrupts, and a line of progress on a terminal.
+// Interrupts of the program while it works, and its line of progress on a terminal.
 #pragma once
 
 #include <functional>

@@ -31,7 +31,7 @@ std::string in_series(const std::string& series, const char* what = "stroke") {
 /// Where so many bytes stand, when the highest stand at the top.
 double y_of(double b, bytes highest) { return height - bottom - (height - top - bottom) * b / static_cast<double>(highest); }
 
-/// What stands at the top edge: some room above the highest point.
+/// The value at the top edge: some room above the highest point.
 std::uint64_t with_headroom(std::uint64_t highest) { return highest + std::max<std::uint64_t>(highest / 25, 1); }
 
 /// The start of a drawing: its title, and lines at round sizes or, where not `of_bytes`, numbers.

@@ -42,7 +42,7 @@ struct cost_point {
 /// A dot is full where cost and bound are equal.
 std::string curve_svg(const std::string& title, const std::vector<cost_point>& points, std::uint64_t base_cost);
 
-/// What a rewritten network costs.
+/// The cost of a rewritten network.
 struct front_step {
   std::size_t operators = 1;
   memsched::bytes peak = 0;

@@ -15,7 +15,7 @@ namespace cli {
 
 namespace {
 
-/// What a result file claims.
+/// The claims of a result file.
 struct claim {
   std::vector<memsched::op_id> order;
   std::vector<memsched::graph_order> bodies;  ///< of the graphs that operators run, from 1; empty where none are listed
@@ -92,7 +92,7 @@ std::string made_of(const memsched::certificate& c) {
   return c.steps.empty() && !c.family ? "what is live at the start or the end" : text;
 }
 
-/// What a file's certificate proves.
+/// Checks the certificate of a file, and returns its proof.
 memsched::result<proof> proven(const claim& c, const json& file, const loaded& graph, const std::string& path) {
   const auto at = file.find("certificate");
   if (at == file.end()) return wrong(path, "has no certificate");

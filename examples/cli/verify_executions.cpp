@@ -15,7 +15,7 @@ using memsched::bytes;
 using memsched::op_id;
 using json = nlohmann::json;
 
-/// What a result of `recompute` says.
+/// The claims of a result of `recompute`.
 struct executions_claim {
   std::vector<op_id> executions;
   std::vector<memsched::storage_load> loads;

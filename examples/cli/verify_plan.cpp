@@ -59,7 +59,7 @@ bool whole(const json& from, const char* key, bytes& into) {
   return true;
 }
 
-/// What a plan is checked against: the buffers of its order, or of a table, and how its entries name them.
+/// The buffers that a plan is checked against, of its order or of a table, and how its entries name them.
 struct checked_buffers {
   memsched::order_buffers held;
   std::vector<std::string> ids;  ///< of a table

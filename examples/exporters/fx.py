@@ -10,8 +10,8 @@ write_fx runs the module once, node by node, and watches what each node does; in
   runs behind all nodes that used the storage before, and before all that use it later.
 * Nodes that draw random numbers keep their order. So do nodes that return nothing and write nothing seen.
 
-It raises Unreadable, which names the node, where that is not enough: see `need`. What is true of these inputs is taken to be
-true of others of their shapes. State that is no parameter and no buffer of a module is not seen.
+It raises Unreadable, which names the node, where that is not enough: see `need`. Facts that hold for these inputs are taken to
+hold for others of their shapes. State that is no parameter and no buffer of a module is not seen.
 """
 import copy
 import json
@@ -135,7 +135,7 @@ class Recorder:
                 tensor.copy_(content)
 
     def memory(self, n, storages):
-        """What the values of a node are in JSON."""
+        """Returns the values of a node in JSON."""
         fresh = [s for s in storages if s not in self.owned]
         self.owned.update(fresh)
         if fresh or not storages:

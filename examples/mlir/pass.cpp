@@ -67,13 +67,13 @@ struct reorder_pass : mlir::PassWrapper<reorder_pass, mlir::OperationPass<>> {
   using policy = std::function<memsched::solution(const memsched::schedule_graph&, memsched::search&)>;
   using schedule_result = memsched::schedule_result<mlir::Operation*>;
 
-  /// What is asked of a memory space, or of all in sum: as little as can be, or a budget.
+  /// The demand on a memory space, or on all in sum: as little as can be, or a budget.
   struct demand {
     std::optional<std::string> space{};
     bytes budget = 0;
   };
 
-  /// What happened to a function.
+  /// The outcome for a function.
   struct report {
     bytes before = 0, after = 0, bound = 0;  // the largest of its own blocks
     std::uint64_t operations = 0, moved = 0;

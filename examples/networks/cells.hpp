@@ -17,7 +17,7 @@
 
 namespace networks {
 
-/// What a cell may do to a map. Convolutions are separable; the kernel's size does not change memory.
+/// The operations that a cell may apply to a map. Convolutions are separable; the kernel's size does not change memory.
 enum class step : unsigned char { id, sep3, sep5, sep7, dil3, avg3, max3, conv1x7 };
 
 /// A step and where its input comes from: 0 the cell before the last, 1 the last cell, 2 and up the blocks of this

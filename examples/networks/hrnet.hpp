@@ -9,8 +9,7 @@
 
 namespace networks {
 
-/// What tells one HRNet from another. Stage s (2, 3, 4) has s branches; branch b has width * 2^b channels at 64 / 2^b
-/// pixels.
+/// The parameters of an HRNet. Stage s (2, 3, 4) has s branches; branch b has width * 2^b channels at 64 / 2^b pixels.
 struct hrnet_size {
   bytes width;
   std::size_t layer1_blocks;           ///< bottlenecks before the first stage

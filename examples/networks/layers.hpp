@@ -1,4 +1,4 @@
-// What the generators of neural networks share: a builder that speaks of layers and feature maps.
+// A builder in terms of layers and feature maps, which the generators of neural networks share.
 #pragma once
 
 #include <string>

@@ -21,7 +21,7 @@
 
 namespace networks {
 
-/// What is known of a network. Of one with parameters, all of it is about the default ones.
+/// The known facts about a network. If it has parameters, they are about the default ones.
 struct network {
   std::string name;
   std::string source;                          ///< one line: where it is from, what its sizes mean

@@ -94,7 +94,7 @@ class watts_strogatz {
   std::vector<std::vector<index_t>> neighbours_;
 };
 
-/// What of a node is an operator of its own. A node sums its inputs with weights, then applies relu, a separable
+/// The parts of a node that are operators of their own. A node sums its inputs with weights, then applies relu, a separable
 /// convolution and a normalization.
 enum class node_style : unsigned char {
   fused,    ///< the whole node

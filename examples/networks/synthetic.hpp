@@ -71,8 +71,8 @@ inline problem_draft layered(std::uint64_t layer_count, std::uint64_t width, std
 }
 
 /// Operator i reads each of the `window` operators before it with probability 2 / window, and one of them at random
-/// where that chose none. What nobody reads among the last `window` is a graph output; what nobody reads before is
-/// freed at once.
+/// where that chose none. A tensor of the last `window` that nobody reads is a graph output; an earlier one that nobody
+/// reads is freed at once.
 inline problem_draft windowed(std::uint64_t operators, std::uint64_t window, std::uint64_t seed) {
   random_source random(seed);
   problem_builder graph;

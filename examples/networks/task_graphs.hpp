@@ -112,7 +112,7 @@ inline task_graph figure_1() {
   return {5, {{a, b, 1}, {a, e, 2}, {b, c, 2}, {b, d, 4}, {c, d, 3}, {e, d, 1}}};
 }
 
-/// What the tasks of a random graph read from.
+/// The tasks that a task of a random graph may read from.
 enum class family : std::uint8_t {
   uniform,   ///< any earlier task
   windowed,  ///< one of the 12 tasks before

@@ -119,7 +119,7 @@ inline memsched::network swiftnet_cell_a_typed(memsched::element e = memsched::e
   return b.build().value();
 }
 
-/// What `cell_network` builds with, of operators that compute: sizes, readers and what works in place are those of `layers`.
+/// The layers of `cell_network` as operators that compute: sizes, readers and in-place operators are those of `layers`.
 /// Batch normalization is a depthwise convolution of 1 x 1, every other pixel an average of one, a slice a crop.
 class typed_layers {
  public:

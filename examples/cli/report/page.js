@@ -55,7 +55,7 @@
     return make("div", {class: "data"}, shown, pressed("CSV", `save ${file}`, () => save(file, "text/csv", csv_of(titles, rows()))));
   };
 
-  // Names. What would turn the direction of the text around goes; a fused name is its first part.
+  // Names. Characters that would turn the direction of the text around are left out; a fused name is its first part.
   const clean = (text) => text.replace(/[\u202a-\u202e\u2066-\u2069]/g, "");
   const first_part = (text) => clean(text).split(";")[0];
   const middle_cut = (t, n) => (t.length <= n ? t : t.slice(0, Math.ceil((n - 1) / 2)) + "…" + t.slice(t.length - Math.floor((n - 1) / 2)));
@@ -225,7 +225,7 @@
       : "No rewritten network that was tried fits either."));
   };
 
-  // What would help.
+  // The choices of the user.
   const choices = () => {
     const c = data.choices, here = section("choices"), judged = result.budget !== undefined;
     const titles = ["do", "peak", ...(judged ? ["fits"] : []), "of the file's", "operators", "extra MACs", "command"];

@@ -59,7 +59,7 @@ void fill_together(reason& r, const memsched::problem& p, memsched::memory_model
   r.together_bytes -= std::min(r.together_bytes, r.spared);
 }
 
-/// What else lives where exactly the operators in `ran` have run.
+/// Adds the case in which exactly the operators in `ran` have run: their number, and the further storages that live then.
 void fill_cheapest(reason& r, const memsched::problem& p, std::span<const memsched::node_id> ran) {
   std::vector<bool> done(p.ops().size(), false), forced(p.tensors().size(), false);
   for (const auto v : ran)

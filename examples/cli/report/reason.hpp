@@ -10,7 +10,7 @@
 
 namespace cli {
 
-/// What holds while one operator runs, or right before it, whatever the order. Bytes.
+/// The memory that any order needs while one operator runs, or right before it. Sizes in bytes.
 struct reason {
   memsched::op_id op = memsched::none;        ///< none where what lives at the start or the end says as much
   bool before = false;                        ///< right before `op`: it frees more than it takes (`cbp`)
@@ -26,7 +26,7 @@ struct reason {
 /// The best reason that a minimum cut gives. Looks first where `order` takes the most; `stop` ends the search early.
 reason find_reason(const memsched::problem& p, std::span<const memsched::op_id> order, const memsched::options& limits);
 
-/// What the peak would be if a storage took nothing.
+/// The peaks that would be left if a storage took nothing.
 struct saving {
   memsched::tensor_id tensor = memsched::none;
   memsched::bytes same_order = 0;  ///< the peak of the order at hand

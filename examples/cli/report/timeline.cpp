@@ -22,7 +22,7 @@ class replay {
     }
   }
 
-  /// What is in memory while `op` runs, which is next.
+  /// The parts of memory while `op` runs, which is next.
   std::vector<part> during(op_id op) {
     std::erase_if(order_, [&](tensor_id t) { return !here_[t]; });
     const bool early = p_.firing(op).value_or(model_.default_firing) == memsched::firing::cbp;

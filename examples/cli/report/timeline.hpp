@@ -1,4 +1,4 @@
-// What is in memory while each operator of an order runs, and since when and until when.
+// The storages in memory while each operator of an order runs, and since when and until when.
 #pragma once
 
 #include <cstddef>
