@@ -56,7 +56,7 @@ class least_traffic : chip_order {
     return sum;
   }
 
-  /// What can be on the chip, at most `room`, after some bytes have left.
+  /// The states of at most `room` bytes on the chip, after some bytes have left.
   costs leave(const costs& before, bytes room) const {
     costs now = before;
     for (tensor_id t : p_.tensors()) {

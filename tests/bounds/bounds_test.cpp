@@ -66,7 +66,7 @@ bool within(std::span<const node_id> nodes, std::uint32_t set) {
   return std::all_of(nodes.begin(), nodes.end(), [&](node_id u) { return set >> u & 1; });
 }
 
-/// What the first member of a layer takes at least, or the last, by trying all sets of active nodes that may have run.
+/// The least that the first member of a layer takes, or the last, by trying all sets of active nodes that may have run.
 delta least_by_sets(const schedule_graph& g, std::uint32_t layer, bool first) {
   delta least = std::numeric_limits<delta>::max();
   for (std::uint32_t set = 0; set < std::uint32_t{1} << g.active; ++set) {

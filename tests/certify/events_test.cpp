@@ -69,7 +69,8 @@ TEST_CASE("the families of events that are found hold, and there is none above t
 }
 
 TEST_CASE("an event after which no more is live is no reason to leave out one that frees memory before") {
-  // 3 bytes, behind which 4 are freed; 3 more, behind which 2 are. What takes 10 bytes comes behind the first, at 9 bytes.
+  // One node adds 3 bytes, and 4 are freed after it; another adds 3, and 2 are freed after both. A node of 10 bytes runs
+  // best after the first of these, at 9 bytes.
   const schedule_graph g =
       make_schedule_graph(cost_graph{{{3, 3}, {3, 3}, {0, -4}, {0, -2}, {10, 0}}, {{0, 2}, {0, 3}, {1, 3}}, 10, {}}).value();
   REQUIRE(support::optimum(g) == 19);

@@ -1,4 +1,4 @@
-# What the tests of the program share; sourced by a script whose first argument is the program, which it then runs in an empty
+# Functions for the tests of the program; sourced by a script whose first argument is the program, which it then runs in an empty
 # directory. The script ends with `report`.
 program=$(cd "$(dirname "$1")" && pwd)/$(basename "$1")
 directory=$(mktemp -d) || exit 1

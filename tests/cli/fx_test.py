@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""What examples/exporters/fx.py makes of modules that write in place, share storages and draw random numbers: every order
-that its graph allows computes the same. And what it refuses.
+"""Exports modules that write in place, share storages and draw random numbers by examples/exporters/fx.py: every order that
+the graph allows computes the same. Tests what it refuses, too.
 
 usage: fx_test.py PROGRAM SOURCES [RANDOM_PROGRAMS]
 """

@@ -39,7 +39,7 @@ cp g.json graph.txt
 succeeds schedule graph.txt --input-format json
 check "control characters stay away from the terminal" fails grep -q "$(printf '\033')" out
 
-# What people see.
+# The text for people.
 check "what is live at the peak" grep -q '^live when a' out
 succeeds schedule builtin:nasnet-cifar
 check "a long order is left out, and said to be" grep -q -e '--list writes them' out
@@ -85,7 +85,7 @@ check "INT until the end: exit status 130" is $? 130
 wait
 check "INT until the end: nothing but that it was interrupted, not $(head -c 200 err)" fails grep -qvx 'memsched: interrupted' err
 
-# What there is no time for, inspect leaves out.
+# Inspect leaves out the figures that there is no time for.
 succeeds inspect builtin:watts_strogatz:300 --time-limit 0
 check "no compression" grep -q 'left after compression  *not computed: no time' out
 check "but a bound" grep -q 'a short search  *[0-9]' out
@@ -179,7 +179,7 @@ check "help fits 80 columns" fails too_wide
 succeeds help schedulers
 check "help of schedulers" grep -q '^  automatic ' out
 
-# What was meant.
+# Messages suggest the word that was meant.
 means() { # means WORD ARGUMENTS...
   word=$1
   shift

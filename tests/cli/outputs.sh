@@ -56,7 +56,7 @@ exits 0 plan "$cell" -o p.csv
 check "and CSV" grep -q '^id,lower' p.csv
 succeeds verify "$cell" r.json
 
-# What verify finds, as JSON: a line for each file.
+# The findings of verify as JSON: a line for each file.
 exits 0 schedule "$cell" --certificate c.json
 exits 0 verify "$cell" r.json --certificate c.json --format json
 check "verify: a line for each file" is "$(wc -l <out)" 2
@@ -157,7 +157,7 @@ check "one line: $(cat limited_err)" one_line limited_err
 check "leaves what was there" is "$(cat there.json)" precious
 check "and nothing else" fails test -e there.json.unfinished
 
-# What is replaced keeps its permissions, and behind a link the file is.
+# A file that is replaced keeps its permissions; behind a link, the file that it names is replaced.
 chmod 640 there.json
 ln -s there.json link.json
 exits 0 schedule "$cell" -o link.json

@@ -1,4 +1,4 @@
-// What a report says of a graph, against every order of small random graphs.
+// Tests the reasons, savings and timelines of a report against every order of small random graphs.
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <cli/report/reason.hpp>

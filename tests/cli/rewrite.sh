@@ -20,7 +20,7 @@ check "the picture has the peak of the given network" grep -q 'best order: 93.8 
 check "a front: $(cat front.csv)" is "$(head -n 1 front.csv)" "peak,lower_bound,macs,operators"
 check "a front of several points" test "$(wc -l <front.csv)" -gt 2
 
-# What is written as a graph has the peak that was promised, in the order in which it stands.
+# The graph that is written has the peak that was promised, in the order in which it stands.
 exits 0 rewrite $chain --stream-input --budget 64K --state-limit 20000 --format json
 cp out result.json
 exits 0 schedule parts.json --scheduler file --format json

@@ -212,7 +212,7 @@ TEST_CASE("an unknown key is an error that names the nearest known one") {
         "tensors[0] 'x': unknown key \"quantization\"; the nearest known one is \"alias_of\"; known are bytes, name, "
         "alias_of, shape, type, producer");
   CHECK(message(with("\"bytes\": 1024", "\"bytes\": 1024, \"" + std::string(100000, 'b') + "\": 1")).size() < 300);
-  // What another form, or another object, has.
+  // Keys that another form, or another object, has.
   CHECK(message(with("\"scope\": \"cell\"", "\"rule\": \"cbp\"")).find("ops[1]: unknown key \"rule\"; ") == 0);
   CHECK(message(with("\"scope\": \"cell\"", "\"bytes\": 1")).find("ops[1]: unknown key \"bytes\"; ") == 0);
 }

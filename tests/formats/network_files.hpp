@@ -82,7 +82,7 @@ void for_each_output(const network& first, const network& back, F&& f) {
   CHECK(compared == outputs);
 }
 
-/// What was written computes what `first` does, to the bit, with the model's own weights, and nothing in it is opaque.
+/// The file that was written computes what `first` does, to the bit, with the model's own weights; nothing in it is opaque.
 template <class Numbers>
 void check_same(const network& first, const network& back) {
   const auto expected = run(first, Numbers{.random_weights = false});
@@ -100,7 +100,7 @@ void check_same(const network& first, const network& back) {
   });
 }
 
-/// What was written computes what `first` does in floats, up to a margin: sums may be taken in another order.
+/// The file that was written computes what `first` does in floats, up to a margin: sums may be taken in another order.
 inline void check_near(const network& first, const network& back, double margin) {
   const auto expected = run(first, float_numbers{.random_weights = false});
   const auto values = run(back, float_numbers{.random_weights = false});

@@ -1,4 +1,4 @@
-// What compilers' own types ask of the door: their ranges, hashes, handles and hooks.
+// Graphs of compilers' own types: their ranges, hashes, handles and hooks.
 #include <catch2/catch.hpp>
 #include <cstdint>
 #include <functional>
@@ -34,7 +34,7 @@ class value {
  private:
   const int* p_ = nullptr;
 };
-/// What operators make: a value, but not the other way round.
+/// The result of an operator: it is a value, but not every value is one.
 class op_result : public value {
   using value::value;
 };

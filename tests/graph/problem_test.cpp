@@ -1,4 +1,4 @@
-// What a problem says of a graph: as its caller described it, and as memory sees it.
+// The graph in a problem: as its caller described it, and as memory sees it.
 #include <string>
 #include <vector>
 

@@ -43,7 +43,7 @@ def main(root, mode, headers):
 
     @functools.cache
     def below(header):
-        """What may come before a header in a chain: none that includes this one."""
+        """Returns the headers that may come before a header in a chain: none that includes this one."""
         top, _ = includes(header)
         return {h for h in top.union(*(reached(h) for h in top)) if header not in reached(h)}
 

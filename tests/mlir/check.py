@@ -52,7 +52,7 @@ def run(command, text=None):
 
 
 def opt(pipeline, text, *flags):
-    """What mlir-opt makes of a text; it verifies its output itself."""
+    """Returns the output of mlir-opt for a text, which mlir-opt verifies itself."""
     command = ["mlir-opt-22", "--allow-unregistered-dialect", "--load-pass-plugin=" + PLUGIN, *flags,
                "--pass-pipeline=builtin.module(%s)" % pipeline]
     return run(command, text).stdout
@@ -71,7 +71,8 @@ def peaks(text, options=""):
 
 
 def execute(text, heap, level="-O0"):
-    """What main prints, and the peak of the heap in each function that it calls. Most are compiled longer than they run."""
+    """Returns what main prints, and the peak of the heap in each function that it calls. Most take longer to compile than to
+    run."""
     out = run(["mlir-runner-22", "-e", "main", "--entry-point-result=void", level, "--shared-libs=" + heap,
                "--shared-libs=%slibmlir_runner_utils.so,%slibmlir_c_runner_utils.so" % (LIBRARIES, LIBRARIES)],
               opt(LOWER, text)).stdout
@@ -234,7 +235,7 @@ def check_calls(kind, functions, heap, pipelines, never_above):
 
 
 def pass_seconds(text, options):
-    """What the pass takes by mlir-opt's own clock, without mlir-opt's verification behind it."""
+    """Returns the seconds of the pass by mlir-opt's own clock, without mlir-opt's verification after it."""
     r = run(["mlir-opt-22", "--load-pass-plugin=" + PLUGIN, "--mlir-timing", "--verify-each=false", "--mlir-disable-threading",
              "--pass-pipeline=builtin.module(%s)" % reorder(options)], text)
     return float(re.search(r"([\d.]+) \([^)]*\)\s+.*reorder_pass", r.stderr)[1])

@@ -86,7 +86,7 @@ class Function:
 
 
 def calls(functions, seed=1):
-    """What runs functions of (name, shapes of arguments, shapes of results), each with constants, and prints what they return."""
+    """Returns a main that calls functions of (name, shapes of arguments, of results) with constants, and prints their results."""
     r, main, n = random.Random(seed), [], 0
 
     def elements(dims):
@@ -289,7 +289,7 @@ def random_function(seed, operations=24, calls=False, prints=False):
 
 
 def callees():
-    """What random functions with calls may call."""
+    """Returns the functions that random functions with calls may call."""
     text = ""
     for m in 4, 8, 16, 32:
         for n in 4, 8, 16, 32:
@@ -325,7 +325,7 @@ def public(directory, name):
 
 
 def many_buffers(n):
-    """What bufferization and deallocation make of many_operations(n). MLIR takes minutes for 10,000."""
+    """Returns many_operations(n) as bufferization and deallocation leave it. MLIR takes minutes for 10,000."""
     r, lines, allocated, widths = random.Random(5), [], [], set()
     kind = lambda *shape: tensor(shape).replace("tensor", "memref")
 

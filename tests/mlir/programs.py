@@ -143,7 +143,7 @@ class Table:
 
 
 class Scope:
-    """What is at hand in one block: a copy of what is outside, and what this block made."""
+    """The values at hand in one block: a copy of those outside, and those that this block made."""
 
     def __init__(self, outer=None):
         self.memrefs = list(outer.memrefs) if outer else []
@@ -207,7 +207,7 @@ class Program:
         return self.r.choice(self.here.tensors[-6:]) if self.here.tensors else None
 
     def use_tensor(self, t):
-        """Called for each use. What inner blocks take from outside is captured by the operations around them."""
+        """Called for each use. Tensors that inner blocks take from outside are captured by the operations around them."""
         if not t.names_buffer:
             return
         for scope, outer in zip(self.scopes[1:], self.scopes):
@@ -314,7 +314,7 @@ class Program:
         self.free(self.r.choice(sorted(kept or roots)))
 
     def free(self, root):
-        """What a callee has kept is used until then, and forgotten."""
+        """Frees a buffer. One that a callee has kept is used right before, and the callee forgets it after."""
         kept = root in self.kept
         if kept:
             self.change_kept()
@@ -526,7 +526,7 @@ class Program:
 
     def task(self):
         """A task takes its time, then copies a buffer that nothing else uses before the wait for its token, or for a second
-        task behind it. What it copied is read or freed behind the wait."""
+        task behind it. After the wait the copy is read, and the buffer is freed or written."""
         self.number += 1
         t, u = "%%t%d" % self.number, "%%u%d" % self.number
         read, written = [Value(self.new("memref.alloc() : %s" % MEMREF), MEMREF, ()) for _ in range(2)]
@@ -924,7 +924,7 @@ class Program:
         self.scopes.append(inside)
 
     def handed_on(self, handed):
-        """What a block gives to its next run: a buffer that it has allocated and that nobody else may change, or what it got."""
+        """Returns the buffer that a block gives to its next run: one of its own that nobody else may change, or the one it got."""
         others = {root for table in self.tables for root in table.roots} | self.kept | self.tensored
         found = [m for m in self.here.memrefs if m.type == MEMREF and ("heap", m.name) in self.here.own and not m.roots & others]
         if not found or self.r.random() < 0.2:

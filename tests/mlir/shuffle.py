@@ -49,7 +49,7 @@ def execute(level, heap, text):
 
 
 def outputs(plugin, heap, batch, shuffle, level, aliased):
-    """What each program of a batch prints; alone, where the batch as a whole fails."""
+    """Returns what each program of a batch prints; each runs alone where the batch as a whole fails."""
     lowered, error = lower(plugin, shuffle, programs.module(batch, aliased))
     printed = execute(level, heap, lowered) if lowered else error
     if len(printed) == 3 * len(batch) and not isinstance(printed, str):

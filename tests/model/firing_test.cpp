@@ -1,4 +1,4 @@
-// What one firing takes, against firings played byte by byte.
+// The memory of one firing, against firings played byte by byte.
 #include <catch2/catch.hpp>
 #include <memsched/model/firing.hpp>
 

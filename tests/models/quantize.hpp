@@ -15,7 +15,8 @@
 #include <vector>
 
 /// Ranges come from runs on random inputs, [0, 1) as the models' scripts give them; weights are symmetric, by output channel
-/// for convolutions; sums have 32 bits. What only moves elements, or takes their maximum, keeps the scale of its operands.
+/// for convolutions; sums have 32 bits. Operators that only move elements, or take their maximum, keep the scale of
+/// their operands.
 class quantizer {
  public:
   explicit quantizer(const memsched::network& net) : net_(net), groups_(net.tensors.size()) {

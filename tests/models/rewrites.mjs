@@ -3,7 +3,7 @@
 //
 // 1. Twelve models in 16 blocks of rows a tensor (all tensors cut, one search), and as `memsched rewrite` finds within 40 s; peaks
 //    expected must not be exceeded, and where marked as proven be met to the byte or be beaten with proof.
-// 2. What `memsched rewrite -o` writes runs in LiteRT.js or ONNX Runtime; outputs agree: to the bit for int8, within a tolerance for
+// 2. Files that `memsched rewrite -o` writes run in LiteRT.js or ONNX Runtime; outputs agree: to the bit for int8, within a tolerance for
 //    float32. Memory as the runtime shows it, before and after.
 // 3. A model of uint8, and models of int8, made from some of these, likewise; and C programs, whose outputs must be the executor's to the bit, and whose
 //    arena must be the peak that was promised.

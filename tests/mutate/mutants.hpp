@@ -1,5 +1,5 @@
-// What mutated headers call: the environment says which mutant is on. Included before everything else, with MUTANTS, one
-// more than the largest number of a mutant.
+// Functions that mutated headers call: the environment says which mutant is on. Included before everything else, with
+// MUTANTS, one more than the largest number of a mutant.
 #pragma once
 
 #include <atomic>

@@ -94,7 +94,7 @@ def line_start(header, site):
 
 
 def name(header, site):
-    """What a mutant is called in tests/mutate/equivalent.txt: header, what is changed, and the line."""
+    """Returns the name of a mutant in tests/mutate/equivalent.txt: header, what is changed, and the line."""
     text = header.read_text()
     line = text[line_start(header, site):text.find("\n", site[0])].strip()
     return f"{header.relative_to(root / 'include' / 'memsched')}: {site[3]}: {line}"

@@ -19,7 +19,7 @@ using namespace memsched;
 
 namespace {
 
-/// What a search says of a budget where those below `least` have no solution and those from `loose` on time out.
+/// The answer of a search for a budget if those below `least` have no solution and those from `loose` on time out.
 struct oracle {
   bytes least, loose;
   statistics::outcome operator()(bytes budget) const {

@@ -69,7 +69,7 @@ certificate of_window(const schedule_graph& g, const std::vector<node_id>& order
                                 [] { return true; });
 }
 
-/// What a rule of compression makes of g, be it true or not.
+/// The graph that a rule of compression makes of g, whether the rule holds there or not.
 schedule_graph reduced(schedule_graph g, const proof::reduction& x) {
   if (detail::adds_edge(x)) return bounds::with_edges(g, std::vector{precedence{x.first, x.second}});
   detail::merge_costs(g.cost, x);

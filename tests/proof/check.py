@@ -124,7 +124,7 @@ class Problem:
         return s in self.stays or s in self.readers
 
     def room(self, i, s):
-        """What operator i need not take, being the last reader of s: with consumption first all of s, else what it overwrites."""
+        """Returns the bytes that i need not take as the last reader of s: with consumption first all of s, else what it overwrites."""
         if self.cbp[i]:
             return self.size[s]
         return sum(self.size[new] for old, new in self.spares[i] if old == s)
@@ -150,7 +150,7 @@ class Problem:
 
 
 class Nodes:
-    """What proofs speak of: operators, and for each storage whose last reader depends on the order a node that frees it."""
+    """The nodes of proofs: operators, and for each storage whose last reader depends on the order a node that frees it."""
 
     def __init__(self, p):
         n = len(p.ops)
@@ -270,7 +270,7 @@ class Window:
 
 
 class Proof:
-    """The graph as a proof changes it: nodes merge, orders are added. What holds after a step holds for the given graph."""
+    """The graph as a proof changes it: nodes merge, orders are added. A bound that holds after a step holds for the given graph."""
 
     def __init__(self, nodes):
         self.g = nodes
@@ -315,7 +315,7 @@ class Proof:
         self.behind[u].add(v)
 
     def bound(self, certificate):
-        """What the certificate proves; `Wrong` where it proves nothing."""
+        """Returns the bound that the certificate proves; raises `Wrong` where it proves none."""
         steps, family = certificate["steps"], certificate.get("family")
         if not steps and not family:
             return max(self.g.base, self.g.base + sum(self.impact), 0)
@@ -414,7 +414,7 @@ class Proof:
             return ran
 
         def waits(ran, v):
-            """What v waits for; None where some of that takes more while it runs than it adds, or v has run."""
+            """Returns the nodes that v waits for; None where one of them takes more while it runs than it adds, or v has run."""
             seen, left = 0, needs[v] & ~ran
             while left and not left & ~plain and not ran >> v & 1:
                 u = (left & -left).bit_length() - 1
@@ -555,7 +555,7 @@ class Proof:
 
 
 class Events:
-    """What a family of events speaks of: the nodes that were not merged, of which some are folded into others, and some are light."""
+    """The nodes of a family of events: those that were not merged, of which some are folded into others, and some are light."""
 
     def __init__(self, proof, model):
         need(not any(proof.g.credits), "a family is of events, but there are credits")
@@ -620,12 +620,12 @@ class Events:
         return seen
 
     def opens(self, ran, t):
-        """What runs with the event t; None where it has happened, or waits for another event."""
+        """Returns the nodes that run with the event t; None where it has happened, or waits for another event."""
         more = self.missing(ran, t) if t in self.events and t not in ran else set()
         return more if more and not (more - {t}) & self.events else None
 
     def behind(self, ran, more):
-        """What has run behind a set and what runs then, with all that frees memory and waits for nothing more."""
+        """Returns a set with `more`, which runs then, and with all nodes that free memory and wait for nothing more."""
         then = ran | more
         return then | {r for u in more for r in self.feeds[u] if r in self.frees and self.needs[r] <= then}
 
@@ -700,7 +700,7 @@ def proven(nodes, certificate):
 
 
 def judge(graph, result):
-    """What a result proves, in a sentence."""
+    """Returns a sentence on what a result proves."""
     p = Problem(graph, result["firing"], result["inplace"])
     peak = p.peak_of(result["order"])
     need(peak == result["peak"], f"peak: the order takes {peak}")

@@ -15,7 +15,7 @@ from check import need
 
 
 class Costs:
-    """Nodes, of which none has a credit. What memory is made of is not known, so that there are no windows."""
+    """Nodes, of which none has a credit. The parts of memory are not known, so that there are no windows."""
 
     def __init__(self, graph):
         n = len(graph["cost"])
@@ -39,7 +39,7 @@ class Costs:
 
 
 def judge(graph, result):
-    """What a result proves, in a sentence."""
+    """Returns a sentence on what a result proves."""
     g = Costs(graph)
     peak = g.peak_of(result["order"])
     need(peak == result["peak"], f"peak: the order takes {peak}")

@@ -18,7 +18,7 @@ from packing import Buffer, refute
 
 
 class Order:
-    """What lies in the arena of an order: pieces (storages, workspaces), and buffers (pieces in one place)."""
+    """The contents of the arena of an order: pieces (storages, workspaces), and buffers (pieces in one place)."""
 
     def __init__(self, p, order, alignment):
         p.peak_of(order)
@@ -171,7 +171,7 @@ def lie_apart(buffers, offsets, arena):
 
 
 def judge(source, is_table, plan):
-    """What a plan's certificate proves, in a sentence."""
+    """Returns a sentence on what a plan's certificate proves."""
     proof, arena = plan["certificate"], plan["arena"]
     bound = whole(proof["arena"], (1 << 61) + 1, "arena")
     if is_table:

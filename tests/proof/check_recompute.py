@@ -349,7 +349,7 @@ def proven_by_orders(p, graph, result):
 
 
 class Case:
-    """What the decisions of a case say of needs, and the parts of stretches, of which each pays for itself."""
+    """The needs under the decisions of a case, and the parts of stretches, of which each pays for itself."""
 
     def __init__(self, rows, decisions):
         self.rows, p = rows, rows.p
@@ -463,7 +463,7 @@ def proven(p, proof, budget):
         return total - (savings(number, price, case, left) if rows.needs else 0)
 
     def savings(number, price, case, left):
-        """What absent storages may save at rows with needs, and no share pays for."""
+        """Returns the savings by absent storages at rows with needs that no share pays for."""
         save, hold, more = {}, {}, {}
         for k, found in rows.needs.items():
             for s in found:
@@ -533,7 +533,7 @@ def bound_of(p, graph, result):
 
 
 def judge(graph, result):
-    """What a result proves, in a sentence."""
+    """Returns a sentence on what a result proves."""
     p = Graph(graph, result["firing"], result["inplace"], result.get("offload"))
     if result.get("reruns") is False:
         p.pure = [False] * len(p.ops)

@@ -16,8 +16,8 @@ from check import need, whole
 
 
 class Chip:
-    """An order on a chip as executions in one order, whose storages may be outside before and behind all. What an operator
-    updates is a storage for each of its values: a copy outside of the one before is of no use."""
+    """An order on a chip as executions in one order, whose storages may be outside before and behind all. Each
+    value of a tensor that operators update is a storage of its own: a copy outside of the one before is of no use."""
 
     def __init__(self, graph, result):
         p = check_recompute.Graph(graph, result["firing"], result["inplace"])
@@ -79,7 +79,7 @@ class Chip:
 
 
 def judge(graph, result):
-    """What a result proves, in a sentence."""
+    """Returns a sentence on what a result proves."""
     need(result["model"] == "resident", "model: must be resident")
     chip = Chip(graph, result)
     moved = chip.traffic(result["spills"])

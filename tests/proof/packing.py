@@ -43,7 +43,7 @@ class Ranges:
                 kinds[a.kind].append(i)
 
     def fork(self, a, b):
-        """What is known if a is below b."""
+        """Returns a copy of these ranges for the case that a is below b."""
         r = Ranges({}, 0)
         r.buffers, r.height = self.buffers, self.height
         r.least, r.most, r.below = dict(self.least), dict(self.most), self.below | {(a, b)}

@@ -22,7 +22,7 @@ list gap() {
 }
 
 std::string make_problem(const list& buffers, packing_proof p) { return check_packing(buffers, p); }
-/// What is said of all buffers without a step: accepted where what follows from the ranges alone refutes them.
+/// Checks a proof for all buffers that has no step: accepted where the ranges alone refute them.
 std::string follows(const list& buffers, bytes arena) {
   packing_proof p{.arena = arena};
   for (index_t i = 0; i < buffers.size(); ++i) p.buffers.push_back(i);

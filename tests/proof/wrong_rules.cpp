@@ -1,8 +1,8 @@
-// What becomes of wrong claims: schedulers behind passes, searches between two peaks, and bounds, drawn at random, are asked
-// about small random graphs whose optimum is known, until one claims a bound above it. No certificate of that may be
-// accepted: `certify` must prove less than was claimed, and what compression, probing, shaving and families make before
-// anybody has checked it must be refused. Ends with 1 where false claims were made and remained without proof, with 0 where
-// none was made or, with a message, a false certificate was accepted.
+// Tests that wrong claims stay without proof: schedulers behind passes, searches between two peaks, and bounds, drawn at
+// random, are asked about small random graphs whose optimum is known, until one claims a bound above it. No certificate of
+// that may be accepted: `certify` must prove less than was claimed, and what compression, probing, shaving and families make
+// before anybody has checked it must be refused. Ends with 1 where false claims were made and remained without proof, with 0
+// where none was made or, with a message, a false certificate was accepted.
 // `tests/fuzz/claims/mutants.sh SECONDS tests/proof/wrong_rules.cpp` makes one rule wrong at a time.
 // usage: wrong_rules [--seconds N]     (of the processor)
 #include <csignal>

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Whether what README.md and docs/*.md say in C++ compiles, and the commands that they give run.
+"""Checks that the C++ in README.md and docs/*.md compiles, and that the commands that they give run.
 
 usage: documents.py code ROOT COMPILER [INCLUDE...]   one unit of all C++ in tables and fences, compiled (not linked)
        documents.py commands ROOT PROGRAM             each command, in a directory with the files that FILES makes
 
-Tables and fences are read from the documents. What neither compiles nor runs is a failure, unless it is listed below with a
-reason; an entry below that no document uses is a failure, too.
+Tables and fences are read from the documents. Code that does not compile and a command that does not run are failures,
+unless listed below with a reason; an entry below that no document uses is a failure, too.
 """
 import json, os, re, shlex, subprocess, sys, tempfile
 from pathlib import Path
@@ -19,7 +19,7 @@ SKIPPED = {
     "docs/compilers.md#Flags as LLVM has them": "needs LLVM",
     "docs/batch.md#On several machines": "needs GNU parallel, Slurm, Spark",
 }
-# What stands in tables and is no C++.
+# Words in tables that are no C++.
 WORDS = {
     "(24 g h (10 n r j s t u)) v": "a looped schedule as text",
     "mlir_block_graph": "needs MLIR", "reorder(block)": "needs MLIR", "<memsched/adapters/mlir.hpp>": "needs MLIR",

@@ -98,7 +98,7 @@ class Browser:
         return [e["params"] for e in self.events if e.get("method") in told]
 
     def requests(self):
-        """What was asked for since the page was opened, but for data in the page itself."""
+        """Returns the addresses asked for since the page was opened, but for data in the page itself."""
         urls = [e["params"]["request"]["url"] for e in self.events if e.get("method") == "Network.requestWillBeSent"]
         return [u for u in urls if not u.startswith(("data:", "blob:"))]
 

@@ -156,7 +156,7 @@ def look(name, data, browser, result):
 
 
 def keys_and_mouse(name, data, browser):
-    """What the page does at a desk."""
+    """Tests keys and the mouse on a page."""
     run = browser.run
     steps = data["orders"][0]["steps"]
     check(f"{name}: one chart", run("probes.charts()") == 1)
@@ -298,7 +298,7 @@ def sort_and_group(name, data, browser):
 
 
 def fingers(name, data, browser):
-    """What a tap does on a phone."""
+    """Tests taps on a page."""
     drawn = [p["tensor"] for p in data["peak"]["parts"] if p["tensor"] >= 0]
     for t in drawn[:20]:
         at = browser.run(f"probes.point_of('#memory .chart', {t})")
@@ -366,7 +366,7 @@ def saved(browser, folder, click, file):
 
 
 def files(name, data, browser, folder):
-    """What the buttons save, and the tables that show the same."""
+    """Tests the files that the buttons save, and the tables that show the same."""
     check(f"{name}: the JSON is the page's", json.loads(saved(browser, folder, "probes.button('Data as JSON')", "report.json")) == data)
     rows = list(csv.reader(saved(browser, folder, "probes.button('CSV', '#memory')", "memory.csv").splitlines()))
     columns = [[o["name"], str(c["step"] + 1), c["operator"], str(c["bytes"]), str(c["steps"])] for o in data["orders"] for c in o["columns"]]

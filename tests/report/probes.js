@@ -109,7 +109,7 @@ const probes = (() => {
     return new Promise((done) => setTimeout(done, 50));
   };
 
-  // What is there.
+  // The parts of the page that are shown.
   const interactive = () => [...document.querySelectorAll("button, input, select, .info, .cursor, .map, .tools, summary")]
     .filter((node) => shown(node) && node.closest("th, .hidden, details[open]") === null).map((node) => node.outerHTML.slice(0, 80));
   const charts = () => [...document.querySelectorAll("#memory svg")].filter(shown).length;

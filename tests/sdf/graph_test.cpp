@@ -1,4 +1,4 @@
-// What is wrong with a graph or a schedule, named; and the edges of what the numbers can be.
+// Errors of graphs and schedules, which name the culprit; and numbers at the edges of their ranges.
 #include <catch2/catch.hpp>
 #include <memsched/schedulers/automatic.hpp>
 #include <memsched/sdf/layout.hpp>

@@ -1,4 +1,4 @@
-// What must hold of every graph, whatever it is like.
+// Laws that hold for every graph.
 #pragma once
 
 #include <catch2/catch.hpp>

@@ -1,4 +1,4 @@
-// What counts as a scheduler and as a pass, and how they compose.
+// The types that count as schedulers and as passes, and how they compose.
 #include <catch2/catch.hpp>
 #include <memsched/graph/builder.hpp>
 #include <memsched/graph/schedule_graph.hpp>

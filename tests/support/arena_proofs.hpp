@@ -130,8 +130,8 @@ inline joint_proof changed(joint_proof p, random& r) {
   return p;
 }
 
-/// What the exact search refutes at a capacity that an order fits into, with the conflict that it began with, though not all
-/// ways out of that are refuted.
+/// A false proof: the refutations of the exact search at a capacity that an order fits into, with the conflict that it began
+/// with, though not all ways out of that are refuted.
 inline joint_proof forged(const joint_case& c, random& draw) {
   joint_proof proof{.arena = c.truth + 1};
   search context(c.o);
@@ -185,7 +185,7 @@ void proofs_of(std::uint64_t seed, const problem& p, const options& o, bytes ali
   for (int i = 0; i < (by_peak ? 1 : 6) && !proof->refutations.empty(); ++i)
     judge.joint("joint changed", c, changed(*proof, r));
   if (joint_proof f = forged(c, r); !f.refutations.empty()) judge.joint("joint forged", c, f);
-  // What holds of the orders with an edge is no proof for all.
+  // A proof for the orders with an edge is no proof for all.
   for (int i = 0; i < 3; ++i) {
     const precedence e{below(r, p.ops().size()), below(r, p.ops().size())};
     if (std::find(best.begin(), best.end(), e.before) <= std::find(best.begin(), best.end(), e.after)) continue;

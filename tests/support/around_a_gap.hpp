@@ -79,8 +79,8 @@ inline memsched::problem_draft shrinking(random& r) {
   return b.draft();
 }
 
-/// The problem with one more operator, before all others, that has nothing but a workspace. What the others may take is then
-/// often more than their least peak, so that many of their orders are within it.
+/// The problem with one more operator, before all others, that has nothing but a workspace. That workspace is often
+/// above the least peak of the others, so that many of their orders stay within it.
 inline memsched::problem behind_a_workspace(memsched::problem_draft d, memsched::bytes workspace) {
   using namespace memsched;
   const auto first = static_cast<op_id>(d.operators.size());

@@ -22,8 +22,8 @@ inline constexpr delta any_peak = std::numeric_limits<delta>::max() - 1;
 }
 
 /// Goes through all downsets of up to 20 items, smaller ones first. `level(set)` is what is live after `set`,
-/// `during(set, level, i)` what is live while item i runs after it, in bytes. What is above `most` is left out: the answer
-/// is `most` + 1 where the smallest peak is higher.
+/// `during(set, level, i)` what is live while item i runs after it, in bytes. Peaks above `most` are left out: the answer is
+/// `most` + 1 where the smallest peak is higher.
 template <class Level, class During>
 bytes smallest_peak(const std::vector<std::uint32_t>& needs, delta most, Level&& level, During&& during) {
   constexpr delta unreached = std::numeric_limits<delta>::max();

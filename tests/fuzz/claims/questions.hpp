@@ -40,7 +40,7 @@ struct subject {
   bytes optimum;
 };
 
-/// What is wrong, or nothing. `asked` is filled with the question, for the report.
+/// The fault of an answer, or nothing. `asked` is filled with the question, for the report.
 using complaint = std::optional<std::string>;
 
 namespace detail {
@@ -380,7 +380,8 @@ inline complaint ask_probing(const subject& x, random& r, std::string& asked) {
   }
 }
 
-/// A destructive search from some peak on, stopped while the peak that is reached falls. What it begins with is no bound.
+/// A destructive search from some peak on, stopped while the peak that is reached falls. The peak `low`, with which it
+/// begins, is no bound.
 inline complaint ask_destructive_search(const subject& x, random& r, std::string& asked) {
   using namespace detail;
   asked += " destructive_search";

@@ -3,7 +3,7 @@
 // RUN: %opt --pass-pipeline='builtin.module(memsched-reorder{annotate=true budget=1199 pure=t})' %s --mlir-diagnostic-verbosity-level=remarks 2>&1 | FileCheck-22 %s --check-prefix=LEAST
 // RUN: %opt --pass-pipeline='builtin.module(memsched-reorder{annotate=true pure=t})' %s --mlir-diagnostic-verbosity-level=remarks 2>&1 | FileCheck-22 %s --check-prefix=BEST
 
-// 400 + 800 + 1200 bytes, each of which may stand alone. What fits stays; 2,399 bytes take few moves;
+// 400 + 800 + 1200 bytes, each of which may stand alone. An order that fits stays; 2,399 bytes take few moves;
 // 1,199 do not do, and the least is tried.
 // FITS-NOT: remark
 // FITS: memsched.peak = 2400 : i64, memsched.peak_before = 2400 : i64

@@ -211,7 +211,7 @@ func.func @recursive_kept_both(%o: memref<256xf32>, %z: f32, %p: i1) -> f32 {
   return %y : f32
 }
 
-// What a call was handed it may have kept, unless the options say that it has not.
+// A callee may have kept a buffer that it was handed, unless the options say that it has not.
 // TOLD: @handed{{.*}}memsched.peak = 1024 : i64, memsched.peak_before = 2048 : i64
 // CHECK: @handed{{.*}}memsched.peak = 2048 : i64, memsched.peak_before = 2048 : i64
 func.func @handed(%o: memref<256xf32>, %z: f32) {

@@ -42,7 +42,7 @@ func.func @inner(%x: tensor<8xf32>, %p: i1) -> tensor<10xf32> {
   return %r : tensor<10xf32>
 }
 
-// What a loop carries has one storage, and the new value is made beside it: 800.
+// A value that a loop carries has one storage, and the new value is made beside it: 800.
 // CHECK: @loop{{.*}}memsched.peak = 800 : i64, memsched.peak_before = 800 : i64
 func.func @loop(%x: tensor<100xf32>) -> tensor<100xf32> {
   %c0 = arith.constant 0 : index

@@ -1,6 +1,6 @@
 // RUN: %opt --pass-pipeline='builtin.module(memsched-reorder{annotate=true pure=t opaque=refuse})' --mlir-diagnostic-verbosity-level=remarks %s 2>&1 | FileCheck-22 %s
 // RUN: %opt --pass-pipeline='builtin.module(memsched-reorder{annotate=true pure=t dynamic-dim=8})' %s | FileCheck-22 %s --check-prefix=SIZED
-// What has no size is refused where it stands, and its function stays as it is.
+// A value without a size is refused where it stands, and its function stays as it is.
 // CHECK: sizes.mlir:[[#@LINE+11]]:{{.*}}remark: the size of a value of type tensor<?x4xf32> is unknown
 // CHECK: func.func @dynamic
 // CHECK-NOT: memsched.peak

@@ -1,5 +1,5 @@
 // RUN: %opt --pass-pipeline='builtin.module(memsched-reorder{annotate=true})' %s | FileCheck-22 %s
-// What is allocated on the stack before the stack is saved outlives its restoration.
+// Memory that is allocated on the stack before the stack is saved outlives its restoration.
 
 // CHECK-LABEL: @saved{{.*}}memsched.peak = 3072 : i64, memsched.peak_before = 3072 : i64
 // CHECK: memref.alloca

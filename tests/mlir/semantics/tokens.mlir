@@ -58,7 +58,7 @@ func.func @chain(%x: memref<100xf32>, %z: f32) {
   return
 }
 
-// What a task allocates stands until the wait: 800 beside %b (400), which the wait could spare.
+// Memory that a task allocates lives until the wait: 800 beside %b (400), which the wait could spare.
 // CHECK: @inside{{.*}}memsched.peak_before = 1200 : i64
 func.func @inside(%x: memref<200xf32>, %z: f32) {
   %t = async.execute {

@@ -38,7 +38,7 @@ func.func @buffers(%x: memref<?xf32>) {
   return
 }
 
-// What goes through views of two buffers is no more ordered than the buffers are: %a is filled when %b is gone.
+// Accesses through views of two buffers are no more ordered than the buffers are: %a is filled when %b is gone.
 // CHECK: @apart{{.*}}memsched.peak = 800 : i64, memsched.peak_before = 1200 : i64
 func.func @apart(%x: memref<50xf32>, %y: memref<100xf32>) {
   %z = arith.constant 0.0 : f32
