@@ -1,4 +1,4 @@
-// How many graphs of moderate size each exact scheduler proves within a limit of time. One thread.
+// Counts the graphs of moderate size that each exact scheduler proves within a limit of time. One thread.
 // usage: bench_proven [PER_ROW=3] [LIMIT=1] [NAME...]   graphs of each row, seconds for each, schedulers (all);
 //   17 and 10 make the table of 204 graphs
 #include <algorithm>

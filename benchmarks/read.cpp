@@ -1,6 +1,6 @@
-// How fast graphs are read as JSON: processor seconds and page faults from a text in memory to a draft, with and without types and
-// shapes of tensors, and from the draft to a problem; and seconds of the library's scan and of nlohmann-json with a handler that
-// only counts. Usage: bench_read [OPERATORS], 10^6 if absent.
+// Measures reading of graphs as JSON: processor seconds and page faults from a text in memory to a draft, with and without
+// types and shapes of tensors, and from the draft to a problem; and seconds of the library's scan and of nlohmann-json with
+// a handler that only counts. Usage: bench_read [OPERATORS], 10^6 if absent.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>

@@ -1,5 +1,5 @@
-// How the steps that every call takes grow with the graph: lowering from a type of its own, the check, the schedule
-// graph, the referee, and the cheap orders. One thread.
+// Measures how the steps that every call takes grow with the graph: lowering from a type of its own, the check, the
+// schedule graph, the referee, and the cheap orders. One thread.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>

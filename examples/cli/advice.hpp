@@ -1,4 +1,4 @@
-// Which rewritten networks a person would choose among.
+// The rewritten networks that a person would choose among.
 #pragma once
 
 #include <functional>

@@ -1,4 +1,4 @@
-// Why a peak is what it is, as text or JSON; and what one tensor or operator has to do with it.
+// The command `explain`: the reason for a peak, as text or JSON; and the part that one tensor or operator has in it.
 #include <algorithm>
 #include <memory>
 #include <memsched/formats/nearest.hpp>

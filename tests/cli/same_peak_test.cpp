@@ -1,4 +1,4 @@
-// Whether the program finds of a graph in a file what the library finds of the same graph.
+// Tests that the program finds for a graph in a file what the library finds for the same graph.
 #include <algorithm>
 #include <cstdint>
 #include <fstream>

@@ -1,4 +1,4 @@
-// Whether a model file that `rewrite` writes is what the program says of it: `schedule` of the file is the judge.
+// Tests that a model file that `rewrite` writes is what the program says of it: `schedule` of the file is the judge.
 #include <algorithm>
 #include <array>
 #include <cstdlib>

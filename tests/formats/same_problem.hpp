@@ -1,4 +1,4 @@
-// Whether a typed network is the draft of the same file, operator for operator.
+// Checks that a typed network is the draft of the same file, operator for operator.
 #pragma once
 
 #include <set>

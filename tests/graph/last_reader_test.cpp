@@ -1,4 +1,4 @@
-// Which of the readers of a tensor always runs last, and parts of schedule graphs.
+// The reader of a tensor that always runs last, and parts of schedule graphs.
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Which operators may run a second time.
+// The operators that may run a second time.
 #include <vector>
 
 #include <catch2/catch.hpp>

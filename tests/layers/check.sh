@@ -2,8 +2,10 @@
 # Checks that a header includes its own room or one that its room may include. README.md says which, in indented lines
 # `room: other rooms`; what a room may include, those that include it may too. memsched.hpp and definitions.hpp are the roof and include
 # what they like.
-# With a second directory, of the tests: each room has tests there, under its name. No header outside formats/ has more than
-# 430 lines. Comments are sentences: no header begins with a question word, and no comment line with What, Who or Whose.
+# No header outside formats/ has more than 430 lines. Comments are sentences: no header begins with a question word, and no line or
+# sentence of a comment with What, Who or Whose.
+# With a second directory, of the tests: each room has tests there, under its name; comments in C++ there, and in examples/ and
+# benchmarks/ beside it, are sentences, too.
 # usage: check.sh HEADERS [TESTS]
 tests=${2:+$(cd "$2" && pwd)}
 cd "$1" || exit 2
@@ -15,12 +17,13 @@ complain() {
   status=1
 }
 
-check_words() { # of the header $1
-  faults=$(awk -v name="$1" '
-    NR == 1 && /^\/\/ *(What|Who|Whose|Where|How|Why|Which|Whether)[^A-Za-z]/ {
-      print name ": begins with a question word; say what it holds: a noun, or a verb and its object" }
-    NR > 1 && /^ *\/\/+ *(What|Who|Whose) / {
-      print name ":" NR ": a comment that begins with What, Who or Whose; say subject, verb, object" }' "$1")
+check_words() { # of comments in these files
+  faults=$(awk '
+    FNR == 1 && /^\/\/ *(What|Who|Whose|Where|How|Why|Which|Whether)[^A-Za-z]/ {
+      print FILENAME ": begins with a question word; say what it holds: a noun, or a verb and its object"
+      next }
+    /\/\/+<? *(.*[.!?][*)]* +)?(What|Who|Whose) / {
+      print FILENAME ":" FNR ": a comment or a sentence of one that begins with What, Who or Whose; say subject, verb, object" }' "$@")
   [ -z "$faults" ] || complain "$faults"
 }
 
@@ -45,4 +48,8 @@ for room in $rooms; do
     done
   done
 done
+if [ -n "$tests" ]; then
+  cd "$tests/.." || exit 2
+  check_words $(find tests examples benchmarks -path tests/layers/wrong -prune -o -name '*.[ch]pp' -print 2>/dev/null | sort)
+fi
 exit $status

@@ -1,4 +1,4 @@
-// Whether a rewritten network computes what the first one does, by the checker and by running both.
+// Checks that a rewritten network computes what the first one does, by the checker and by running both.
 #pragma once
 
 #include <catch2/catch.hpp>

@@ -1,4 +1,4 @@
-// Whether the library's own scan of JSON texts and nlohmann-json agree.
+// The difference between the library's own scan of a JSON text and nlohmann-json.
 #pragma once
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Whether two drafts say the same.
+// The difference between two drafts.
 #pragma once
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// How many random problems a law tries.
+// The number of random problems that a law tries.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Why a peak is what it is: what must be alive together in any order, and what each tensor at the peak costs.
+// The reason for a peak: the storages that are alive together in any order, and the cost of each tensor at the peak.
 #pragma once
 
 #include <cstddef>

@@ -41,8 +41,9 @@ enum class fit_answer : unsigned char { fits, never, stopped };
 ///
 /// **A5 Parts.** Where no unplaced item crosses from one section to the next, both sides are independent.
 ///
-/// **A6 Failed states.** What the rules say of a part depends on its unplaced items, its floors and its marks, all of which
-/// are in the key. A part that failed does so for every choice of valleys and orders, as long as the capacity stands.
+/// **A6 Failed states.** The conclusions of the rules about a part depend on its unplaced items, its floors and its marks,
+/// all of which are in the key. A part that failed does so for every choice of valleys and orders, as long as the capacity
+/// stands.
 ///
 /// **A7 Everywhere.** In a part of one floor h an item over all sections may be placed at h: all others lie wholly below
 /// or above it, and those below can change places with it. The items of the part must not be fixed, nor have alignments that

@@ -3,3 +3,4 @@
 
 /// Whatever the order, and what runs in it: neither of these lines is a fault.
 /// Who reaches it may stop.
+/// It stops here. Whose word is that?

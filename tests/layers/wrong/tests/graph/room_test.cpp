@@ -1,1 +1,2 @@
 // A test of the room.
+// What it tests: nothing.
