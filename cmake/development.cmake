@@ -24,8 +24,7 @@ endif()
 if(MEMSCHED_SANITIZE)
   target_compile_options(memsched_development INTERFACE -fsanitize=${MEMSCHED_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
   target_link_options(memsched_development INTERFACE -fsanitize=${MEMSCHED_SANITIZE})
-  # The compiled library runs long and is optimized a little, as are tests. With build type None the program is not: it takes
-  # longer to optimize, with checks of each access, than to run.
+  # Optimized a little, as tests and the program are: without, their runs take three times as long.
   target_compile_options(memsched_compiled PRIVATE -O1)
 endif()
 
