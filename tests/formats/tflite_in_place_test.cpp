@@ -16,6 +16,7 @@
 #include <memsched/plan.hpp>
 #include <memsched/schedule.hpp>
 
+#include "support/seeds.hpp"
 #include "tflite_checker.hpp"
 #include "tflite_model.hpp"
 
@@ -231,7 +232,7 @@ bool same_outputs(const subgraph& g, std::vector<std::size_t> offsets, const std
 
 TEST_CASE("offsets in place in a written file change no byte of any output, whatever broadcasts and converts") {
   std::size_t less = 0;
-  for (std::uint32_t seed = 1; seed <= 3000; ++seed) {
+  for (std::uint32_t seed = 1; seed <= support::seeds(3000); ++seed) {
     CAPTURE(seed);
     const subgraph g = model_maker(seed, true).make();
     const std::string file = tflite_model::write(g);
@@ -254,12 +255,12 @@ TEST_CASE("offsets in place in a written file change no byte of any output, what
     for (std::size_t t = 0; t < g.tensors.size(); ++t) offsets.push_back(words.u32(12 + 4 * t));
     REQUIRE(same_outputs(g, offsets, listed));
   }
-  CHECK(less > 1000);
+  CHECK(less > support::seeds(1000));
 }
 
 TEST_CASE("what an imported operator may overwrite changes no byte of any output") {
   std::size_t in_place = 0;
-  for (std::uint32_t seed = 1; seed <= 3000; ++seed) {
+  for (std::uint32_t seed = 1; seed <= support::seeds(3000); ++seed) {
     CAPTURE(seed);
     const subgraph g = model_maker(seed, false).make();
     const auto graphs = read_tflite(tflite_model::write(g)).value();
@@ -272,7 +273,7 @@ TEST_CASE("what an imported operator may overwrite changes no byte of any output
     for (const auto& op : graphs[0].draft.operators) in_place += op.overwrites != none;
     REQUIRE(same_outputs(g, offsets, order));
   }
-  CHECK(in_place > 3000);
+  CHECK(in_place > support::seeds(3000));
 }
 
 TEST_CASE("the smallest cases: an operand that broadcasts, and a result of wider elements") {

@@ -109,14 +109,14 @@ void require_optimal(const problem& p, const Policy& policy, const options& o, b
 }  // namespace
 
 TEST_CASE("Cbc finds the optimum with both programs") {
-  for (std::uint64_t seed = 0; seed < 25; ++seed)
+  for (std::uint64_t seed = 0; seed < support::seeds(25); ++seed)
     for (const options& o : models()) {
       const problem p = support::random_problem(seed, {.operators = 8});
       const bytes optimum = schedule(p, exhaustive{}, o).peak;
       INFO("seed " << seed);
       require_optimal(p, ilp<cbc>{.probing = false}, o, optimum);
       require_optimal(p, ilp<cbc>{.warm = false}, o, optimum);
-      if (seed >= 6) continue;
+      if (seed >= support::seeds(6)) continue;
       const problem q = support::random_problem(seed, {.operators = 6});
       const bytes other = schedule(q, exhaustive{}, o).peak;
       require_optimal(q, ilp<cbc, time_indexed>{.probing = false}, o, other);
