@@ -46,7 +46,7 @@ struct request {
 /// Whether the operators of an order are listed for people.
 enum class listing : unsigned char { when_short, always, never };
 
-/// How a network is rewritten.
+/// Options for rewriting a network.
 struct rewriting {
   std::string max_extra_macs = "0";  ///< a count, or a share of the given ones: "10%"
   std::string runtime{};             ///< parts or whole; empty: whole for a model file, else parts

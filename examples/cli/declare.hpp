@@ -32,7 +32,7 @@ void add_graph(command&, std::string& into, bool dataflow);
 void add_output(command&, std::string& into, const std::string& about);
 /// --format, with these words.
 void add_format(command&, std::string& into, const std::string& words, const std::string& about = "of the result");
-/// How memory is counted, and how model files are read.
+/// Options for counting memory and for reading model files.
 void add_model(command&, request&);
 /// The limits of a search; `default_time` in words.
 void add_limits(command&, request&, const std::string& default_time);
@@ -40,7 +40,7 @@ void add_limits(command&, request&, const std::string& default_time);
 void add_parts_of_methods(command&, request&);
 /// A scheduler, a budget, and limits.
 void add_search(command&, request&, std::string& scheduler, const std::string& default_time);
-/// How a network is rewritten; `needs` is the option that these need, or nothing.
+/// Options for rewriting a network; `needs` is the option that they require; empty: none.
 void add_rewriting(command&, rewriting&, const std::string& runtime_default, const std::string& needs = {});
 /// Options for synchronous dataflow alone; `schedules`: also how its schedules look.
 void add_dataflow(command&, request&, bool schedules);

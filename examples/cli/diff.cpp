@@ -74,7 +74,7 @@ std::vector<std::string> missing(std::vector<std::string> a, std::vector<std::st
   return only;
 }
 
-/// How many operators of both stand behind another one than before: all but those of a longest common row. O(n log n).
+/// The number of common operators that have moved: all but those of a longest common subsequence of both orders. O(n log n).
 std::size_t moved(const side& a, const side& b) {
   std::map<std::string, std::vector<std::size_t>> places;
   for (std::size_t i = a.operators.size(); i-- > 0;) places[a.operators[i]].push_back(i);

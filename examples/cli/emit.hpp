@@ -27,7 +27,7 @@ struct library {
 /// An identifier of C for a model's file: its name's letters and digits, in lower case.
 std::string identifier_of(const std::string& path);
 
-/// How a library is written.
+/// Options for writing a library.
 struct library_form {
   std::string name;  ///< an identifier
   memsched::kernel_library kernels = memsched::kernel_library::plain;

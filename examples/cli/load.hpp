@@ -21,7 +21,7 @@ memsched::graph_error wrong(const std::string& place, const std::string& reason)
 /// Dimensions for dynamic inputs, as "NAME=1,3,224,224".
 using shapes = std::vector<std::string>;
 
-/// How a graph is read.
+/// Options for reading a graph.
 struct reading {
   cli::shapes shapes;
   std::vector<std::string> values;  ///< NAME=16000: inputs of .onnx files that always have this value
@@ -84,7 +84,7 @@ class file_bytes {
 /// standard input is read once, and later calls get the same bytes. Directories and devices are refused, behind links too.
 memsched::result<file_bytes> read_file(const std::string& path);
 
-/// How the readers of formats/ are told.
+/// Makes the options of the readers in formats/. Fails if a shape or a value is malformed or given twice.
 memsched::result<memsched::read_options> read_options_of(const reading&);
 
 /// Says on standard error which open batches of a .tflite file were read as its shapes say; once for a file and input.

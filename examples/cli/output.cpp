@@ -65,7 +65,7 @@ const char* name_of(content c) {
   return "another format";
 }
 
-/// How names of such files end.
+/// The endings of file names for this content, joined by "or"; ".txt" if it has none.
 std::string ends_of(content c) {
   std::string list;
   for (const ending& e : endings)

@@ -128,7 +128,7 @@ std::string verdict_text(const found_runs& a) {
   return "of executions " + scope + stop_text(a.stopped);
 }
 
-/// How many storages leave memory, and the bytes that this moves.
+/// Says how many storages leave memory, and how many bytes move out and back.
 std::string moves_text(const loaded& graph, const recompute_request& r, const found_runs& a) {
   std::vector<memsched::tensor_id> left;
   bytes read = 0, written = 0;

@@ -386,7 +386,7 @@ json choices_of(const scheduled& found, const report_request& r, const memsched:
   return j;
 }
 
-/// Which file the page is of, and which command made it.
+/// Describes the file that the page is about, and the command that made the page.
 json input_of(const report_request& r) {
   json j{{"path", r.graph}, {"version", MEMSCHED_VERSION_STRING}};
   std::string command = "memsched report " + shell_word(r.graph);

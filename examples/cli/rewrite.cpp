@@ -35,7 +35,7 @@ using memsched::fitted;
 using memsched::network;
 using json = nlohmann::ordered_json;
 
-/// How far a rewritten network was verified.
+/// The outcome of verifying a rewritten network.
 struct verification {
   bool asked = false;                                               ///< with `--verify 0` no network runs
   bool wrong = false;                                               ///< provenance or runs disagree
@@ -201,14 +201,14 @@ json as_json(const network& net, const outcome& all, const rewrite_request& requ
   return j;
 }
 
-/// Why the runs of a verification did not come to their end.
+/// Says why the runs of a verification ended early.
 std::string unfinished_text(const verification& v) {
   return v.stopped == memsched::stop_reason::time_limit
              ? "the runs of both networks met the time limit; --verify 0 leaves them out"
              : "the runs of both networks were interrupted";
 }
 
-/// Why a model file is not written, and what else there is.
+/// Says why no model file is written, and names alternatives.
 std::string no_gain(const outcome& all, const rewrite_request& request) {
   if (!all.arenas.empty())
     return "was not written: no file found takes less of TensorFlow Lite Micro's arena than the " + grouped(all.needed()) +

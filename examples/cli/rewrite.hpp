@@ -30,8 +30,8 @@ memsched::result<loaded> load_network(memsched::network, const std::string& name
 memsched::result<loaded> load_rewritten(const std::string& path, const reading&, const rewriting&,
                                         const memsched::options& limits);
 
-/// Which operators of the network to rewrite are not understood, for people; empty where all are. And as JSON: a list of
-/// kind, reason and number of operators.
+/// Lists the operators of the network to rewrite that are not understood, for people; empty if all are. The second lists them
+/// as JSON: kind, reason and number of operators.
 std::string not_understood(const memsched::network& first);
 nlohmann::ordered_json not_understood_json(const memsched::network& first);
 

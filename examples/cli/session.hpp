@@ -8,7 +8,7 @@
 
 namespace cli {
 
-/// How a search is told line by line.
+/// The form of a search's log, which reports progress line by line.
 enum class log_form : unsigned char { none, text, json };
 
 /// While one lives, SIGINT and SIGTERM end the program, with exit status 130; but where a search heeds them, the first asks

@@ -18,7 +18,7 @@ std::string in_bytes(memsched::bytes n);
 /// Seconds with as many digits as mean something.
 std::string seconds(double s);
 
-/// Why a search left a gap, to go behind a sentence about that: "; stopped by the time_limit". Empty where it finished.
+/// Says why a search left a gap, as the end of a sentence about the gap: "; stopped by the time_limit". Empty if it finished.
 std::string stop_text(memsched::stop_reason reason);
 
 /// A fingerprint, in 16 hexadecimal digits.

@@ -28,7 +28,8 @@ memsched::result<written_model> measured(std::string bytes, const memsched::mode
 /// Whether a path names a model file: *.onnx or *.tflite.
 bool names_model(const std::string& path);
 
-/// How rewrites of `first` stand in a model file of that name, for the search. `first` must outlive it.
+/// A function for the search that gives rewrites of `first` the form that they have in a model file of that name. `first` must
+/// outlive it.
 memsched::network_form form_of(const std::string& path, const memsched::network& first, const reading&);
 
 /// The network that a search in such a form found, as a model file of that name, in the best order found for it. With
