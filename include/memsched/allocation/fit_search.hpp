@@ -15,7 +15,7 @@
 namespace memsched {
 inline namespace MEMSCHED_ABI {
 
-/// Which section of which valley the search branches on.
+/// The rule that picks the valley, and the section in it, on which the search branches.
 enum class valley_choice : unsigned char {
   options_then_slack,   ///< fewest options; of equals the least slack
   options_then_lowest,  ///< fewest options; of equals the lowest floor, then the least slack

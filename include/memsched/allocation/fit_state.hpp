@@ -64,7 +64,7 @@ class fit_state {
     for (index_t s = 0; s < p.sections; ++s) soil(s);
   }
 
-  /// How often a state with this section in its part failed; for choosing other orders.
+  /// Per section, the number of failed states with the section in their part; for choosing other orders.
   const std::vector<std::uint64_t>& failures() const { return failures_; }
 
  protected:

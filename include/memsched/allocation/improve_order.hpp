@@ -17,7 +17,7 @@ inline namespace MEMSCHED_ABI {
 /// The cost of an order, in bytes, by a measure of the caller's: the arena of a runtime's own planner, traffic.
 using order_cost = base::function_ref<bytes(std::span<const op_id>)>;
 
-/// How `improve_order` searches.
+/// Options of `improve_order`.
 struct order_search {
   std::uint64_t tries = 2000;  ///< orders looked at, each a state of the context
   std::uint64_t seed = 1;

@@ -43,8 +43,8 @@ inline result<problem> with_edges(const problem& p, const order_edges& edges) {
   return make_problem(std::move(d));
 }
 
-/// Why no order with some edges fits: the bound of its peak, or buffers of an order that do not fit, all ways out of which
-/// were refuted before.
+/// The reason why no order with some edges fits: the bound of its peak, or buffers of an order that do not fit; all ways out of
+/// that were refuted before.
 struct joint_no {
   order_edges edges;
   std::vector<op_id> order;       ///< of a small peak

@@ -67,7 +67,7 @@ class packing {
     return now;
   }
 
-  /// How long an item lives, in the caller's time.
+  /// The length of an item's life, in the caller's time.
   std::uint64_t lifetime(index_t i) const {
     const buffer& b = buffers_[items[i].buffer];
     return static_cast<std::uint64_t>(b.upper) - static_cast<std::uint64_t>(b.lower);

@@ -59,7 +59,7 @@ class lifetime_index {
   std::vector<std::int64_t> latest_;  // end among those of a subtree, at its root
 };
 
-/// Which gap a buffer takes where several are large enough.
+/// The gap that a buffer takes if several are large enough.
 enum class gap_choice : unsigned char { lowest, tightest };
 
 /// Places the fixed buffers, then the others in `order`, each in a gap or above all that it meets.

@@ -70,10 +70,12 @@ inline bytes arena_of(std::span<const buffer> buffers, std::span<const bytes> of
 /// time and keeps the live buffers by offset: O(n log n).
 MEMSCHED_FUNCTION std::pair<index_t, index_t> find_clash(std::span<const buffer> buffers, std::span<const bytes> offset);
 
-/// Why offsets are no plan of these buffers within an arena of `size` bytes; an empty message where they are. O(n log n).
+/// Checks that offsets are a plan of these buffers within an arena of `size` bytes. Returns the reason if they are not, else an
+/// empty message. O(n log n).
 MEMSCHED_FUNCTION graph_error check_plan(std::span<const buffer> buffers, std::span<const bytes> offset, bytes size);
 
-/// Which fixed buffers lie across each other; an empty message where none do. O(n log n).
+/// Checks that no two fixed buffers meet in time and in offsets. Returns an error that names two that do, else an empty
+/// message. O(n log n).
 MEMSCHED_FUNCTION graph_error check_fixed(std::span<const buffer> buffers);
 
 }  // namespace MEMSCHED_ABI

@@ -41,7 +41,7 @@ class dominator_tree {
   index_t parent(index_t v) const { return parent_[v]; }
   /// Whether u dominates v; each vertex dominates itself.
   bool dominates(index_t u, index_t v) const { return first_[v] - first_[u] < size_[u]; }
-  /// How many vertices v dominates, itself included.
+  /// The number of vertices that v dominates, itself included.
   index_t dominated(index_t v) const { return size_[v]; }
 
   /// The nearest vertex that dominates both.

@@ -142,7 +142,7 @@ inline certificate certify_components(const schedule_graph& g, std::span<const n
   return bound > start ? certify_round(g, std::move(round), bound, go_on) : assemble(g, {});
 }
 
-/// How many sets a family may have, of those that some effort allows.
+/// The number of sets that a family may have: as many as an effort allows, or fewer if the limits are lower.
 inline std::size_t sets_within(const options::certificate_limits& limits, const schedule_graph& g, std::size_t effort) {
   constexpr bytes text_of_set = 6;                       // at least
   const bytes memory_of_set = 2 * (g.size() / 8) + 200;  // the checker holds each twice

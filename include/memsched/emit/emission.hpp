@@ -30,7 +30,7 @@ struct emission {
   std::vector<std::string> input_names{}, output_names{};  ///< for the header; missing ones: those of tensors
 };
 
-/// Bytes of a library's constants, on a machine of 32 bits. How much its functions take, compilers say.
+/// Bytes of a library's constants, on a machine of 32 bits. The size of its functions depends on the compiler.
 struct c_flash {
   bytes tables = 0;    ///< of operators, parts, activations, factors and shifts
   bytes weights = 0;   ///< and biases, in the program

@@ -37,8 +37,8 @@ inline namespace MEMSCHED_ABI {
 /// the caller's word: take them from `plan` (plan.hpp), with an alignment of 4 for float32.
 MEMSCHED_FUNCTION result<c_library> emit_c(const network& net, const emission& e);
 
-/// Why there is no C program of a network in any order and arena, nor of one that it is rewritten into; an empty message
-/// where types, operators and weights are no obstacle. CMSIS-NN is for networks of int8. O(network).
+/// Explains why there is no C program of a network in any order and arena, nor of one that it is rewritten into; an empty
+/// message if types, operators and weights are no obstacle. CMSIS-NN is for networks of int8. O(network).
 MEMSCHED_FUNCTION graph_error why_no_c(const network& net, kernel_library kernels = kernel_library::plain);
 
 }  // namespace MEMSCHED_ABI

@@ -245,7 +245,8 @@ class c_program {
     for (int a = 1; a < 4; ++a) k["stride_" + std::to_string(a) + "_extent"] = s.extent[static_cast<std::size_t>(a)];
   }
 
-  /// How many segments a window of the operator may have: one for each pixel and part along the channels.
+  /// Counts the segments that a window of the operator may have, one for each pixel and part along the channels, and keeps the
+  /// largest number.
   void count_segments(const operation& op) {
     if (op.reads.empty()) return;
     std::set<coordinate> starts;

@@ -15,7 +15,7 @@
 namespace memsched {
 inline namespace MEMSCHED_ABI {
 
-/// How a file is read.
+/// Options for reading a model file.
 struct read_options {
   /// Dimensions of graph inputs that the file leaves open, by name.
   std::map<std::string, std::vector<std::int64_t>> shapes{};

@@ -19,7 +19,7 @@ inline namespace MEMSCHED_ABI {
 
 namespace detail::tflite {
 
-/// Which orders an operator must keep that no tensor shows.
+/// The order constraints of an operator that no tensor shows.
 struct effects {
   bool state = false, random = false, custom = false;
   void add(const effects& e) {

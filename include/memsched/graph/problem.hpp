@@ -88,7 +88,7 @@ class problem {
   bool pure(op_id op) const { return draft_.operators[op].pure; }
   /// Position in `inputs` of the input that the first output may overwrite; -1 for none.
   int overwrites(op_id op) const { return position(op, draft_.operators[op].overwrites); }
-  /// Which inputs further outputs may overwrite.
+  /// Pairs of a further output and an input that it may overwrite.
   std::span<const problem_draft::overwrite> further_overwrites(op_id op) const { return list(draft_.overwrites, op); }
   /// Inputs that an operator changes in place.
   std::span<const tensor_id> updates(op_id op) const { return list(draft_.updates, op); }

@@ -36,7 +36,7 @@ namespace detail {
 
 inline std::string node_name(node_id v) { return "node " + std::to_string(v); }
 
-/// Why the cost of node v makes no sense; empty where it does.
+/// Says why the cost of a node makes no sense; empty if it does.
 inline std::string cost_fault(node_cost c) {
   constexpr auto limit = static_cast<delta>(base::max_total);
   if (c.peak < 0) return "a negative peak (" + std::to_string(c.peak) + ")";

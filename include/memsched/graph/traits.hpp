@@ -403,8 +403,8 @@ struct hooks_of {
 
 }  // namespace detail
 
-/// Which optional hooks a graph type has; static_assert on it to catch a misspelt one. A hook of the right name with another
-/// signature is an error in `lower`. A type that is no memory_graph is an error that names the missing parts.
+/// The optional hooks that a graph type has; static_assert on one to catch a misspelt name. A hook of the right name with
+/// another signature is an error in `lower`. A type that is no memory_graph is an error that names the missing parts.
 template <class G>
 inline constexpr detail::hooks_of<G> hooks{};
 

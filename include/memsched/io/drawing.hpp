@@ -16,7 +16,7 @@ inline namespace MEMSCHED_ABI {
 
 namespace detail {
 
-/// How long the UTF-8 sequence is that text starts with; 0 where that is none.
+/// The length of the UTF-8 sequence that text starts with; 0 if it starts with none.
 constexpr std::size_t utf8_length(std::string_view text) {
   const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
   const std::size_t n = byte(0) < 0x80   ? 1

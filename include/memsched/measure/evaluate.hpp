@@ -87,7 +87,7 @@ class referee {
 
 }  // namespace detail
 
-/// Why `order` is no order of p, as a graph_error; an empty message where it is one. O(operators + uses).
+/// Checks that `order` is an order of p. Returns a graph_error if it is not, else an empty message. O(operators + uses).
 MEMSCHED_FUNCTION graph_error check_order(const problem& p, std::span<const op_id> order);
 
 /// The cost of `order`; an error that says why, if it is no order of p. O(operators + uses).

@@ -23,11 +23,11 @@ struct executions_evaluation {
   std::uint64_t extra_cost = 0;  ///< of those that are no operator's first: reruns, loads, and their writes
 };
 
-/// Why ids of executions are no schedule; an empty message where they are one. Every operator runs at least once, its first
-/// time behind the first times of all its predecessors; an operator that must not run again (`runs_again`) runs once; a load
-/// stands behind the first creation of a storage that may leave (`may_leave`); and a view (an alias of a storage that its
-/// operator reads) is made again before it is read, once its storage was created or loaded again. Departures stand behind all
-/// else. O(executions + uses).
+/// Checks that ids of executions are a schedule. Returns the reason if they are not, else an empty message. Every operator runs
+/// at least once, the first time after the first times of all its predecessors; an operator that must not run again
+/// (`runs_again`) runs once; a load comes after the first creation of a storage that may leave (`may_leave`); and a view (an
+/// alias of a storage that its operator reads) is made again before it is read, once its storage was created or loaded again.
+/// Departures come after all else. O(executions + uses).
 MEMSCHED_FUNCTION graph_error check_executions(const execution_table& table, std::span<const op_id> executions);
 
 /// Returns the memory and the cost of `executions` with `loads`, at `prices`; an error that names step and operator where they
@@ -87,7 +87,8 @@ inline std::vector<firing_effect> effects(const execution_table& table, std::spa
   return effects;
 }
 
-/// Why the places of loads are none; an empty message where they are.
+/// Checks that each load is of a tensor, and that their places exist and ascend. Returns the reason if not, else an empty
+/// message.
 inline graph_error check_places(const problem& p, std::span<const op_id> executions, std::span<const storage_load> loads) {
   for (std::size_t i = 0; i < loads.size(); ++i) {
     const auto fault = [&](const char* message) {

@@ -52,7 +52,7 @@ inline std::vector<order_sample> sample_orders(const schedule_graph& g, std::siz
   return samples;
 }
 
-/// Which part of the orders needs no more than `peak`; both in [0, 1].
+/// The share of the orders that need no more than `peak`, among the samples and among all; both in [0, 1].
 struct order_share {
   bytes peak = 0;
   double drawn = 0;  ///< of the samples

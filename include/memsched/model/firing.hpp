@@ -12,7 +12,7 @@ enum class firing : unsigned char {
   cbp,  ///< consumed before produced
 };
 
-/// How the operators of a graph fire where they do not say so themselves.
+/// The firing rule of operators that state none themselves, and whether any work in place.
 struct memory_model {
   firing default_firing = firing::pbc;
   bool in_place = true;  ///< whether outputs may take the storage of overwritten inputs

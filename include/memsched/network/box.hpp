@@ -37,7 +37,7 @@ inline interval hull(const interval& a, const interval& b) {
   return {std::min(a.first, b.first), std::max(a.last, b.last)};
 }
 
-/// How many rows, columns and channels an image has. A vector has channels only.
+/// The numbers of rows, columns and channels of an image. A vector has channels only.
 struct extents {
   coordinate rows = 1, columns = 1, channels = 1;
   bool operator==(const extents&) const = default;

@@ -17,7 +17,7 @@
 namespace memsched {
 inline namespace MEMSCHED_ABI {
 
-/// How much pad a window has: none; so much that a window of stride s makes ceil(n / s) rows of n, the odd one behind; or
+/// The pad of a window: none; so much that a window of stride s makes ceil(n / s) rows of n, an odd row of pad at the end; or
 /// `layer::around` on each side.
 enum class padding : unsigned char { valid, same, around };
 

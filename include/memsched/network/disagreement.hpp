@@ -51,9 +51,9 @@ std::string compare_outputs(const network& before, const network& after, const s
 
 }  // namespace detail
 
-/// Why two networks disagree over these numbers: the first element of an output that differs, or why one does not run. An
-/// empty text where all outputs are equal. `before` is a first network, `after` has its provenance. Costs two runs, for
-/// which `go_on` is asked as `run` does; one that it ends does not run.
+/// Explains why two networks disagree over these numbers: names the first element of an output that differs, or says why one
+/// does not run. An empty text if all outputs are equal. `before` is a first network, `after` has its provenance. Costs two
+/// runs, which ask `go_on` as `run` does; a network whose run it ends does not run.
 template <class Numbers>
 std::string disagreement_over(const network& before, const network& after, const Numbers& numbers,
                               base::function_ref<bool()> go_on = {}) {

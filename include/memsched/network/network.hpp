@@ -190,10 +190,10 @@ enum class activation : unsigned char {
   other,  ///< one that the library does not know: `function` names it
 };
 
-/// How a resize finds the point of the input for a row y of the output: (y + 0.5) * scale - 0.5, y * scale, or y * scale
-/// with corners on corners. The extents give the scale, H_in / H_out or (H_in - 1) / (H_out - 1).
+/// The point of the input that a resize finds for a row y of the output: (y + 0.5) * scale - 0.5, y * scale, or y * scale with
+/// corners on corners. The extents give the scale, H_in / H_out or (H_in - 1) / (H_out - 1).
 enum class resize_coordinates : unsigned char { half_pixel, asymmetric, align_corners };
-/// How a resize to the nearest pixel rounds that point.
+/// The rounding of that point in a resize to the nearest pixel.
 enum class resize_rounding : unsigned char { floor, round_half_up, round_half_down, ceil };
 
 /// The position of a window along an axis. Output row y reads rows y * stride - pad + k * dilation, k < kernel. `pad` is the
@@ -347,7 +347,7 @@ inline bool continues_sum(const operation& op) {
   return op.sum == summation::onto || op.sum == summation::into || op.sum == summation::last;
 }
 
-/// How many operands are data: all but the sum that it continues.
+/// The number of operands that are data: all but the sum that the operator continues.
 inline std::size_t data_operands(const operation& op) { return op.reads.size() - (continues_sum(op) ? 1 : 0); }
 
 /// The blob's element at these places, as bytes. Precondition: the blob has data.

@@ -14,7 +14,7 @@ namespace memsched {
 inline namespace MEMSCHED_ABI {
 namespace detail {
 
-/// How far apart valleys are and how far they are looked for; positions.
+/// The distance between valleys, and the range in which each is looked for, in positions.
 struct valley_shape {
   std::size_t every = 32, reach = 300, old = 4000;
 };

@@ -57,7 +57,7 @@ struct compressed_graph {
 
 namespace detail {
 
-/// Which neighbours: those that run later, or those that run earlier.
+/// The neighbours on one side: those that run later, or those that run earlier.
 enum class side : unsigned char { later, earlier };
 constexpr side mirror(side s) { return s == side::later ? side::earlier : side::later; }
 inline constexpr std::array both_sides{side::later, side::earlier};

@@ -9,7 +9,7 @@ namespace memsched {
 inline namespace MEMSCHED_ABI {
 namespace presolve {
 
-/// Which rules of compression apply.
+/// The rules of compression that apply, and their limits.
 struct compression_rules {
   bool c1 = true, c2 = true;
   bool s1 = true, s2 = true;

@@ -136,10 +136,10 @@ struct proof_window {
 
 }  // namespace proof
 
-/// Why no order has a peak below `bound`, the lowest level of the steps and the family. Each step holds in the graph with
-/// the reductions and the order of those before it, and so does the family, which ends the proof. Where there is none, the
-/// last step does: a cut without `other`, a layer, or two cases that are both refuted. Without either: the level at the
-/// start or the end. Where there is a window, all of that is about its graph, and `bound` is that graph's less the lift.
+/// A proof that no order has a peak below `bound`, the lowest level of the steps and the family. Each step holds in the graph
+/// with the reductions and the order of those before it, and so does the family, which ends the proof. If there is no family,
+/// the last step ends it: a cut without `other`, a layer, or two cases that are both refuted. Without either: the level at the
+/// start or the end. If there is a window, all of that is about its graph, and `bound` is that graph's less the lift.
 struct certificate {
   bytes bound = 0;
   std::vector<proof::proof_step> steps{};

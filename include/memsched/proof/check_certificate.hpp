@@ -10,10 +10,10 @@
 namespace memsched {
 inline namespace MEMSCHED_ABI {
 
-/// Why c does not prove that every order of g has a peak of at least c.bound; empty where it does. Sound for any c.
-/// O((reductions + steps, a layer's nodes one by one) * (nodes + edges) + arcs * predecessors + sets * (nodes + edges), of
-/// events: sets * events * (nodes + edges)), in the window's graph if there is a window; that one O(nodes + edges, times the
-/// resources live at its ends / 64).
+/// Checks that c proves that every order of g has a peak of at least c.bound. Returns the reason if it does not, else an empty
+/// string. Sound for any c. O((reductions + steps, a layer's nodes one by one) * (nodes + edges) + arcs * predecessors + sets *
+/// (nodes + edges), of events: sets * events * (nodes + edges)), in the window's graph if there is a window; that one O(nodes +
+/// edges, times the resources live at its ends / 64).
 MEMSCHED_FUNCTION std::string check_certificate(const schedule_graph& g, const certificate& c);
 
 }  // namespace MEMSCHED_ABI

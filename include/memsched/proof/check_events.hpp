@@ -206,8 +206,8 @@ class event_checker {
     }
     return least;
   }
-  /// How far the level may fall in the step of u, in which w runs with its guests, while some of the nodes happen that wait for
-  /// these guests, not for u, and for light nodes beyond `ran`. Of many such nodes no more than between which levels that is.
+  /// The depth to which the level may fall in the step of u, in which w runs with its guests, while some of the nodes happen
+  /// that wait for these guests, not for u, and for light nodes beyond `ran`. With many such nodes, a range that holds it.
   range deepest_fall(node_id u, node_id w, const node_set& ran) {
     constexpr std::size_t most = 4;
     std::vector<std::pair<node_id, std::vector<node_id>>> side;  // with all that runs with it

@@ -11,8 +11,8 @@
 namespace memsched {
 inline namespace MEMSCHED_ABI {
 
-/// Why a joint proof does not show that no order of p has an arena of less than `proof.arena` bytes with offsets that are
-/// multiples of `alignment`; empty where it does.
+/// Checks that a joint proof shows that no order of p has an arena of less than `proof.arena` bytes with offsets that are
+/// multiples of `alignment`. Returns the reason if it does not, else an empty string.
 MEMSCHED_FUNCTION std::string check_joint(const problem& p, const joint_proof& proof, memory_model model = {},
                                           bytes alignment = 1);
 

@@ -12,9 +12,10 @@
 namespace memsched {
 inline namespace MEMSCHED_ABI {
 
-/// Why `proof` does not show that executions of p within the budget, with loads at the prices of `moves`, cost at least its
-/// bound beyond one run of each operator; empty where it does. A proof with a price for all bytes is one of orders
-/// (`weighed_problem`). A bound of 2^64 - 1 says that there are none. O(cases * (rows + gaps + needs)).
+/// Checks that `proof` shows that executions of p within the budget, with loads at the prices of `moves`, cost at least its
+/// bound beyond one run of each operator. Returns the reason if it does not, else an empty string. A proof with a price for all
+/// bytes is one of orders (`weighed_problem`). A bound of 2^64 - 1 says that there are no such executions. O(cases * (rows +
+/// gaps + needs)).
 ///
 /// The rows are first runs: of all operators in a given order, or of a path of predecessors, which every order keeps. A gap
 /// is a stretch of rows in which a storage is certainly needed later and could be absent; then its producer runs again, or

@@ -13,8 +13,8 @@ inline namespace MEMSCHED_ABI {
 
 namespace proof {
 
-/// Why no order that keeps some edges between operators fits into an arena: its peak is above that; or the buffers of one
-/// order do not fit, and all ways out of that are refuted before. The rules, with proofs: docs/proofs.md, section 11.
+/// The reason why no order that keeps some edges between operators fits into an arena: its peak is above that; or the buffers
+/// of one order do not fit, and all ways out of that are refuted before. The rules, with proofs: docs/proofs.md, section 11.
 struct joint_refutation {
   std::vector<precedence> edges{};    ///< ascending
   std::optional<certificate> peak{};  ///< of the schedule graph with these edges; else a conflict
@@ -25,7 +25,7 @@ struct joint_refutation {
 
 }  // namespace proof
 
-/// Why no order of a graph has an arena of less than `arena` bytes, all offsets multiples of the alignment at hand.
+/// A proof that no order of a graph has an arena of less than `arena` bytes, all offsets multiples of the alignment at hand.
 struct joint_proof {
   bytes arena = 0;
   std::vector<proof::joint_refutation>

@@ -39,7 +39,7 @@ class packing_ranges {
   std::int64_t most(std::size_t i) const { return most_[i]; }
   /// Whether two buffers have a moment in common; only behind `list_pairs`, as all of the following.
   bool meet(std::size_t a, std::size_t b) const { return height(a, b) > 0; }
-  /// How far above a's offset b lies, if a is below it; 0 where they do not meet.
+  /// The least distance from a's offset up to b's, if a is below b; 0 if they do not meet.
   std::int64_t height(std::size_t a, std::size_t b) const { return (*height_)[a * size() + b]; }
   bool below(std::size_t a, std::size_t b) const { return below_[a * size() + b] != 0; }
   void put_below(std::size_t a, std::size_t b) { below_[a * size() + b] = 1; }

@@ -66,7 +66,8 @@ class proof_needs {
   proof_needs(const problem& p, const recompute_proof& proof, bool moves, const proof_rows& gaps)
       : p_(p), proof_(proof), moves_(moves), rows_(gaps), leaves_(may_leave(p)) {}
 
-  /// Why the rows with needs are none that a proof may rest on; else empty, and finds the needs.
+  /// Checks the rows with needs, and finds the needs. Returns the reason if a proof may not rest on these rows, else an empty
+  /// string.
   std::string run() {
     if (!proof_.needs.empty() && proof_.shares.size() != proof_.prices.size()) return "there are not shares for all prices";
     if (proof_.units.size() != proof_.needs.size()) return "there is not one unit for each row with needs";

@@ -38,7 +38,8 @@ class proof_rows {
   proof_rows(const problem& p, memory_model model, const recompute_proof& proof, const offload& moves)
       : p_(p), model_(model), proof_(proof), moves_(moves), again_(runs_again(p)), leaves_(may_leave(p)) {}
 
-  /// Why the rows are none that a proof may rest on; else empty, and finds gaps and excesses.
+  /// Checks the rows, and finds gaps and excesses. Returns the reason if a proof may not rest on these rows, else an empty
+  /// string.
   std::string run(bytes budget) {
     std::string fault = check_rows();
     if (fault.empty()) find_gaps(), find_excess(budget);

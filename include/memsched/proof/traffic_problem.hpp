@@ -34,8 +34,8 @@ struct traffic_problem {
 MEMSCHED_FUNCTION result<traffic_problem> make_traffic_problem(const problem& p, std::span<const op_id> order,
                                                                memory_model model);
 
-/// Why `proof` does not show that `order` moves at least `proof.bound` bytes on a chip of `capacity` bytes, whatever leaves it
-/// when; empty where it does (`check_recompute`).
+/// Checks that `proof` shows that `order` moves at least `proof.bound` bytes on a chip of `capacity` bytes, whatever leaves it,
+/// and whenever. Returns the reason if it does not, else an empty string (`check_recompute`).
 MEMSCHED_FUNCTION std::string check_traffic(const problem& p, std::span<const op_id> order, bytes capacity,
                                             memory_model model, const recompute_proof& proof);
 

@@ -39,7 +39,7 @@ struct rerun_gap {
   bool closed() const { return rerun == never && load == never; }
   /// The cost of a schedule in which the storage is absent at some row of the gap; 0 where it cannot be.
   std::uint64_t cost() const { return closed() ? 0 : std::min(rerun, cost_of_load()); }
-  /// How much more a load costs than a rerun; never: the storage cannot be loaded.
+  /// The extra cost of a load over a rerun, 0 if a load costs no more; never: the storage cannot be loaded.
   std::uint64_t load_more() const { return load == never ? never : cost_of_load() - cost(); }
 
  private:

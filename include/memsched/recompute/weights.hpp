@@ -33,7 +33,7 @@ struct weighing {
   }
 };
 
-/// How to weigh p; nothing where no storage with bytes has a cost to come back. O(operators + uses).
+/// The weighing of the table's graph; nothing if no storage with bytes has a cost to come back. O(operators + uses).
 MEMSCHED_FUNCTION std::optional<weighing> weighing_of(const execution_table& table);
 
 }  // namespace MEMSCHED_ABI

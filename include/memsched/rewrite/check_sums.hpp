@@ -105,7 +105,7 @@ class sum_check {
     for (const placed& p : op.writes[0].parts) sums_[p.tensor] = sum;
   }
 
-  /// How many terms a sum has: rows of a mean, elements of a dense layer's operand, else channels.
+  /// The number of terms of a sum: rows of a mean, elements of a dense layer's operand, else channels.
   static coordinate terms_in_all(const operation& from) {
     const extents& n = from.reads[0].size;
     if (from.does.what == op_kind::dense) return n.elements();

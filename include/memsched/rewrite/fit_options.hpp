@@ -25,7 +25,8 @@ struct written_network {
   std::vector<std::size_t> part_of;  ///< per operator of the graph: the position of the operator that it belongs to
 };
 
-/// How a network stands in a model file when its operators run in this order. An error where the file cannot hold it.
+/// Returns the form that a network has in a model file when its operators run in this order. An error if the file cannot hold
+/// it.
 using network_form = std::function<result<written_network>(const network&, std::span<const op_id> order)>;
 
 /// Options of the search.

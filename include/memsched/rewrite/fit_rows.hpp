@@ -20,7 +20,7 @@ namespace memsched {
 inline namespace MEMSCHED_ABI {
 namespace detail {
 
-/// How many blocks of rows a tensor is cut into: up to 2^level.
+/// Per tensor, the level of its cut into blocks of rows: up to 2^level of them.
 using row_levels = std::vector<unsigned>;
 
 /// Cuts `base_`, the network that whole-tensor rules have made, and copies operators of it.
@@ -29,7 +29,7 @@ class fit_rows : protected fit_trials {
   using fit_trials::fit_trials;
 
  protected:
-  /// Which tensors may be cut, which must be cut alike (an operator in place), and which are neighbours.
+  /// Finds the tensors that may be cut, those that must be cut alike (an operator in place), and those that are neighbours.
   void prepare() {
     near_.clear(), alike_.clear();
     const std::vector<cut_points> most = row_cuts(base_, coordinate{1} << 30);

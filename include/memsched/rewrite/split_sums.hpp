@@ -14,7 +14,7 @@
 namespace memsched {
 inline namespace MEMSCHED_ABI {
 
-/// How partial sums come together.
+/// The way in which partial sums come together.
 enum class sum_form : unsigned char {
   together,   ///< each for itself, and one operator adds all (SERENITY's channel-wise partitioning)
   in_pairs,   ///< each for itself, and binary additions in place

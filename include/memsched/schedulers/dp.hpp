@@ -106,7 +106,7 @@ class memo_table {
     delta level, peak;
     std::uint32_t tag;  ///< the same for equal signatures, and else as good as random
   };
-  /// How an entry came about, and how to get back.
+  /// The last step to an entry, and the way back: its parent and the node that ran.
   struct step {
     index_t parent;
     node_id ran;

@@ -15,13 +15,13 @@ namespace memsched {
 inline namespace MEMSCHED_ABI {
 namespace sdf {
 
-/// Which rules apply, and to how many actors those that need all paths (actors^2 bits).
+/// The rules that apply. Those that need all paths (actors^2 bits) apply to at most `max_closure` actors.
 struct actor_rules {
   bool t = true, r = true, c = true, s = true;
   std::size_t max_closure = 4096;
 };
 
-/// How often each rule changed the graph.
+/// The number of times that each rule changed the graph.
 struct actor_rule_counts {
   std::uint64_t t = 0, r = 0, c1 = 0, c2 = 0, s1 = 0, s2 = 0;
 };
@@ -98,7 +98,7 @@ class actor_compressor {
     node_cost cost;
     std::size_t body = 0;  // its plan
   };
-  /// How bodies are put together; written out at the end.
+  /// The composition of a body; written out at the end.
   struct plan {
     enum kind : unsigned char { leaf, sequence, repeat } what;
     std::size_t first;  // of a leaf: the actor given

@@ -31,8 +31,8 @@ class graph {
  public:
   std::size_t actors() const { return names_.size(); }
   const std::vector<channel>& channels() const { return channels_; }
-  /// How often each actor fires in one iteration: the least numbers above 0 that restore all tokens, in each weakly
-  /// connected part by itself.
+  /// The number of times that each actor fires in one iteration: the least numbers above 0 that restore all tokens, in each
+  /// weakly connected part by itself.
   const std::vector<bytes>& repetitions() const { return repetitions_; }
   /// Firings of one iteration; 2^64 - 1 where there are more.
   bytes firings() const {

@@ -47,7 +47,8 @@ inline std::vector<bytes> repetitions_of(const composite_graph& c) {
   return q;
 }
 
-/// How many firings of each actor are one: starts at one each and grows along the divisors of the repetitions.
+/// Chooses, per actor, the number of firings that are made one: it starts at one each and grows along the divisors of the
+/// repetitions.
 class regrouper {
  public:
   regrouper(const composite_graph& c, bool as_printed)
@@ -177,7 +178,7 @@ class regrouper {
 
 }  // namespace detail
 
-/// How `regroup` chooses.
+/// Options of `regroup`.
 struct grouping {
   /// Equation (4) of Fradet et al. beside Equation (6), as in their Table 3. It does not look at how groups align and does
   /// NOT keep the smallest peak, though the paper says that it does: their qmf23_3d has 31, and 32 behind it. `compress`

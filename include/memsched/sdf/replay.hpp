@@ -45,7 +45,7 @@ namespace sdf {
 
 namespace detail {
 
-/// How a number moves while a piece of a schedule runs, relative to its start.
+/// The range and the end of a number while a piece of a schedule runs, relative to its start.
 struct swing {
   delta low = 0;   // the least that it was, or that a firing left of it for itself
   delta high = 0;  // the most
@@ -197,7 +197,7 @@ class referee {
     return std::nullopt;
   }
 
-  /// Which firing lacks tokens, where it is among the first 2^24.
+  /// An error that names the firing that lacks tokens if it is among the first 2^24, else only an actor and a channel.
   graph_error lacking(const loops& schedule, index_t some) const {
     std::vector<bytes> tokens;
     for (const channel& c : g_.channels()) tokens.push_back(c.tokens);

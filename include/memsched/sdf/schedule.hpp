@@ -23,14 +23,14 @@ namespace memsched {
 inline namespace MEMSCHED_ABI {
 namespace sdf {
 
-/// Which schedules are asked for.
+/// The schedules that are asked for.
 enum class form : unsigned char {
   any,     ///< the smallest peak
   single,  ///< nested loops with each actor once
   flat,    ///< all firings of an actor in a row
 };
 
-/// Which memory is to be small; both are reported.
+/// The memory that is to be small; both are reported.
 enum class memory : unsigned char {
   shared,    ///< one for all channels
   separate,  ///< one for each channel

@@ -151,8 +151,8 @@ bool is_safe(delta level_before, delta level_after, ReleasesWait&& releases_wait
   return level_after <= level_before && releases_wait();
 }
 
-/// Which moves lead on from a downset. Its own work counts in the search that it belongs to, and ends with that: moves that are
-/// asked for after a limit was hit are incomplete.
+/// Finds the moves that lead on from a downset. Its own work counts in the search that it belongs to, and ends with that: moves
+/// that are asked for after a limit was hit are incomplete.
 class downset_moves {
  public:
   downset_moves(const schedule_graph& g, search& context, bool macros, bool commits)

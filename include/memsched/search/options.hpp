@@ -19,7 +19,7 @@
 namespace memsched {
 inline namespace MEMSCHED_ABI {
 
-/// Why a search ended.
+/// The reason why a search ended.
 enum class stop_reason : unsigned char {
   finished,  ///< by itself
   gave_up,   ///< by itself, with a gap: the graph is too large for the policy, or no more effort of its kind would help

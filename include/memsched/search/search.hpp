@@ -19,7 +19,7 @@ class search : detail::search_control {
   explicit search(options o) : search_control(std::move(o)) {}
 
   const options& opts() const { return search_control::opts(); }
-  /// Which orders are of use.
+  /// The orders that are of use.
   const query& asked() const { return search_control::asked(); }
   /// Runs f under another query: for a pass that asks about another graph, or for better orders only.
   template <class F>

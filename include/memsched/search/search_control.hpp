@@ -38,7 +38,7 @@ enum class trial_end : unsigned char {
 
 }  // namespace detail
 
-/// Which orders of a graph are of use. Bytes.
+/// The orders of a graph that are of use, by their peak in bytes.
 struct query {
   bytes target = 0;         ///< an order with at most this peak is good enough; this is no proven bound
   bytes cutoff = no_limit;  ///< an order with at least this peak is of no use: a policy that proved that there is none below

@@ -33,7 +33,7 @@ struct statistics {
     double seconds = 0;
   };
 
-  /// How often each rule of `compress` changed a graph (Fradet et al., section 4).
+  /// The number of times that each rule of `compress` changed a graph (Fradet et al., section 4).
   struct rule_counts {
     std::uint64_t c1 = 0, c2 = 0;                  ///< nodes clustered
     std::uint64_t s1 = 0, s2 = 0;                  ///< edges added between nodes with the same neighbours

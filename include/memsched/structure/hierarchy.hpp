@@ -15,7 +15,7 @@ namespace memsched {
 inline namespace MEMSCHED_ABI {
 namespace structure {
 
-/// How far operators are put together: the configurations 1 to 4 of HMCOS's ablation (its Table 2).
+/// The extent to which operators are grouped: the configurations 1 to 4 of HMCOS's ablation (its Table 2).
 enum class hierarchy_level : unsigned char {
   operators,  ///< each operator by itself
   sequences,  ///< operators in sequences

@@ -14,14 +14,14 @@
 namespace memsched {
 inline namespace MEMSCHED_ABI {
 
-/// How the arguments of a function count.
+/// The time during which the arguments of a function count.
 enum class mlir_arguments : unsigned char {
   callers,  ///< not at all: their memory is the caller's
   held,     ///< from the start to the end
   donated,  ///< from the start to their last reader
 };
 
-/// How tokens, streams and other values without a shape count.
+/// The treatment of tokens, streams and other values without a shape.
 enum class mlir_handles : unsigned char {
   no_bytes,
   refused,  ///< as values of unknown size

@@ -37,7 +37,7 @@ result<Json> parse_json(std::string_view text) {
   return j;
 }
 
-/// Which keys of an object may be unknown.
+/// The unknown keys that an object may have.
 enum class notes : unsigned char {
   marked,  ///< those that begin with "x-"
   unlike,  ///< also those that are three letters or more away from all known ones

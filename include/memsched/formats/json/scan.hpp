@@ -17,7 +17,7 @@ inline namespace MEMSCHED_ABI {
 
 namespace detail {
 
-/// How a scan ends.
+/// The outcome of a scan.
 enum class scan_end : unsigned char {
   complete,  ///< the handler has all events
   stopped,   ///< the handler returned false

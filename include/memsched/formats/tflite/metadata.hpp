@@ -16,7 +16,8 @@ namespace memsched {
 inline namespace MEMSCHED_ABI {
 namespace detail::tflite {
 
-/// Which operator waits for which other, by position in the file (LiteRT: core/model_control_dependencies).
+/// The name of the metadata that says which operator waits for which other, by position in the file (LiteRT:
+/// core/model_control_dependencies).
 inline constexpr const char* control_dependencies = "model_control_dependencies";
 /// Where tensors lie (TensorFlow Lite Micro: its memory planner's offline mode).
 inline constexpr const char* offline_allocation = "OfflineMemoryAllocation";

@@ -111,7 +111,7 @@ class model_writer {
     const auto code = codes_.try_emplace(std::move(what), codes_.size()).first->second;
     operators_.push_back({static_cast<std::uint32_t>(code), std::move(inputs), std::move(outputs), std::move(options)});
   }
-  /// How many there are so far.
+  /// The number of operators so far.
   std::size_t operators() const { return operators_.size(); }
   const shape& dimensions(std::int32_t t) const { return tensors_[static_cast<std::size_t>(t)].dimensions; }
 

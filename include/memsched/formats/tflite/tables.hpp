@@ -202,7 +202,7 @@ class untrusted_file {
     return at == nullptr ? 0 : offset_of(at);
   }
 
-  /// How many fields the schema of the file's writer gave a table, present or not.
+  /// The number of fields that the schema of the file's writer gave a table, present or not.
   std::size_t fields(const table& t) const {
     const std::uint8_t* const vtable = t.data->GetVTable();
     return (flatbuffers::ReadScalar<flatbuffers::voffset_t>(vtable) - 4u) / 2u;
@@ -228,7 +228,7 @@ class untrusted_file {
     return {bits, width};
   }
 
-  /// How many bytes a field holds, without a look at them.
+  /// The number of bytes that a field holds, without a look at them.
   std::size_t length(const table& t, field f) {
     const auto* list = vector<std::uint8_t>(t, f);
     return list == nullptr ? 0 : list->size();

@@ -39,7 +39,7 @@ inline namespace MEMSCHED_ABI {
 /// cut-off is, as an upper bound of the objective's variable.
 struct external_solver {
   enum class file : unsigned char { lp, mps };
-  /// How solution files are written.
+  /// The format of solution files.
   enum class form : unsigned char {
     names,    ///< a line that says "optimal" or "infeasible", the first but for "Model status"; lines "NAME VALUE"
               ///< (HiGHS, Gurobi, SCIP)
