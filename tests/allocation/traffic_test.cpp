@@ -183,7 +183,7 @@ TEST_CASE("traffic of SwiftNet, to the byte") {
   }
 }
 
-// Which of the orders of least peak a scheduler finds changes the traffic below the peak, and nothing from the peak on.
+// The choice among the orders of least peak changes the traffic below the peak, and nothing from the peak on.
 TEST_CASE("an order of least peak moves nothing on the chip of SERENITY, 256 KiB") {
   const problem p = make_problem(networks::make("swiftnet-cell-a").value()).value();
   const auto best = schedule(p);

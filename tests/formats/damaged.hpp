@@ -8,7 +8,7 @@
 #include <string>
 
 /// Reads `rounds` copies of a file with one to three bytes changed, to any value or by a little: each gives an error with a
-/// message, or a network that holds. How many gave a network.
+/// message, or a network that holds. Returns the number of copies that gave a network.
 template <class Read>
 int networks_of_damaged(const std::string& file, unsigned seed, int rounds, Read read) {
   std::mt19937 random(seed);

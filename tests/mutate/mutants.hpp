@@ -17,8 +17,8 @@ inline const int current = [] {
   return text != nullptr ? std::atoi(text) : 0;
 }();
 
-/// Which mutants the run has reached, and of which operators there is none: where types lack the other operation. Written
-/// at the end of the run, where the environment names a file for it.
+/// The mutants that the run has reached, and those that do not exist since types lack the other operation. Written at the end
+/// of the run if the environment names a file for them.
 inline std::atomic<bool> reached[MUTANTS];
 inline bool lacking[MUTANTS];
 template <int N>

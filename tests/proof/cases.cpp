@@ -170,7 +170,7 @@ certificate forged(schedule_graph g, support::random& r) {
   return c;
 }
 
-/// How many certificates there are of each kind, and are to be.
+/// The numbers of certificates of each kind: those that are wanted, and those that were printed.
 struct quota {
   std::uint64_t most = no_limit;
   int changes_each = 4;  ///< of a certificate, in each way

@@ -11,7 +11,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-/// Counts states until told to stop, `most` at most. How many were counted.
+/// Counts states until told to stop, `most` at most. Returns the number of states counted.
 std::uint64_t count_states(search& c, std::uint64_t most = 1000) {
   std::uint64_t n = 0;
   while (n < most && (++n, c.count_state())) {

@@ -18,7 +18,7 @@ namespace support {
 
 using namespace memsched;
 
-/// How many seeds a law tries.
+/// The number of seeds that a law tries.
 inline constexpr std::uint64_t cases = seeds(3000);
 
 inline std::vector<options> models() {
