@@ -4,3 +4,5 @@
 /// Whatever the order, and what runs in it: neither of these lines is a fault.
 /// Who reaches it may stop.
 /// It stops here. Whose word is that?
+/// It goes on. How far a peak is.
+/// Which way is down? Neither is this line a fault.
