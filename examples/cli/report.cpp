@@ -14,6 +14,7 @@
 
 #include "advice.hpp"
 #include "declare.hpp"
+#include "limits.hpp"
 #include "report/page.hpp"
 #include "report/reason.hpp"
 #include "report/template.hpp"
@@ -422,14 +423,11 @@ std::vector<memsched::tensor_form> forms_of(const loaded& graph) {
 memsched::result<json> page_data(const scheduled& found, const report_request& r) {
   const auto& [graph, s, took] = found;
   const memsched::problem& p = graph.problem;
-  // The search for savings, a reason and choices may take as much time again, in all.
+  // The searches for savings, a reason, its proof, choices and an arena may take as much time again, in all.
   memsched::options limits = r.options;
   limits.budget = memsched::no_limit;
   limits.on_progress = nullptr;
-  const auto share = [&](auto parts) {
-    limits.time_limit = r.options.time_limit / parts;
-    return limits;
-  };
+  const auto share = [&](std::size_t parts) { return with_share(limits, parts); };
 
   std::vector<timeline> orders{make_timeline(p, s.order, r.options.model(), most_moments, close_moments)};
   std::optional<loaded> listed;
@@ -469,19 +467,19 @@ memsched::result<json> page_data(const scheduled& found, const report_request& r
     if (x.tensor != none && large.size() < most_savings) large.push_back(x.tensor);
   const bool small = p.ops().size() <= search_anew_up_to;
   enter_phase("what each tensor costs");
-  const auto savings = find_savings(p, s.order, large, small, share(3 * std::max<std::size_t>(large.size(), 1)));
+  const auto savings = find_savings(p, s.order, large, small, share(4 * std::max<std::size_t>(large.size(), 1)));
   page["searched_anew"] = small;
   page["peak"] = peak_of(p, orders[0], savings, tensors);
 
   enter_phase("why no order takes less");
-  const reason why = find_reason(p, s.order, share(6));
+  const reason why = find_reason(p, s.order, share(8));
   page["reason"] = reason_of(p, why, tensors);
   if (why.bound < s.lower_bound && p.ops().size() <= prove_up_to)
-    page["proof"] = proof_of(p, orders[0], s.lower_bound, share(6));
+    page["proof"] = proof_of(p, orders[0], s.lower_bound, share(8));
   enter_phase("rewriting");
-  page["choices"] = choices_of(found, r, share(3));
+  page["choices"] = choices_of(found, r, share(4));
   enter_phase("arena");
-  if (r.offsets || p.ops().size() <= arena_up_to) page["arena"] = arena_of(p, orders[0], r, share(3), tensors);
+  if (r.offsets || p.ops().size() <= arena_up_to) page["arena"] = arena_of(p, orders[0], r, share(4), tensors);
   enter_phase("");
   page["unlisted"] = tensors.others(orders[0]);
   page["tensors"] = tensors.table(orders, forms_of(graph));

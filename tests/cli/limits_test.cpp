@@ -52,3 +52,10 @@ TEST_CASE("a picture of a rewrite takes no search of its own") {
   CHECK(p.content("o.svg").find("</svg>") != std::string::npos);
   CHECK(p.went() <= 2500);
 }
+
+TEST_CASE("all that a report searches for beside the order takes the time limit once more") {
+  timed_program p;
+  REQUIRE(p.timed("report builtin:layered:60:6 --offsets --time-limit 2000 -o \"" + p.path("o.html") + "\"") == 0);
+  CHECK(p.went() >= 2000);
+  CHECK(p.went() <= 4500);
+}
