@@ -26,9 +26,9 @@ struct closed_window {
 /// The closed window of a stretch [a, b) of a line with legal ends; nothing where it would not bound anything.
 ///
 /// Let D0 and D1 be what stands before a and before b, W what stands between, P what produces the resources that are live at
-/// a, Q what frees those that are live at b. `inside` are active nodes of W that come behind all of P, `ending` those that
+/// a, Q what frees those that are live at b. `inside` are active nodes of W that come after all of P, `ending` those that
 /// come before all of Q; a node that is both is needed. The graph has W's nodes and edges from level(D0) on, and two more
-/// nodes: `open`, with peak and impact M, before all inside nodes; `close`, with peak 0 and impact -M, behind all ending
+/// nodes: `open`, with peak and impact M, before all inside nodes; `close`, with peak 0 and impact -M, after all ending
 /// ones. M is more than level(D0), level(D1), and all peaks and growth in W together. At the start of the whole there is no
 /// `open` and M is in the base; at its end no `close`.
 ///
@@ -67,7 +67,7 @@ inline namespace MEMSCHED_ABI {
 
 namespace detail {
 
-/// For the nodes of a stretch, which of some marks come before them (or behind them, along the other edges).
+/// For the nodes of a stretch, which of some marks come before them (or after them, along the other edges).
 class mark_sets {
  public:
   mark_sets(std::size_t nodes, std::size_t marks) : marks_(marks), sets_(nodes, marks) {}
@@ -143,7 +143,7 @@ MEMSCHED_FUNCTION std::optional<closed_window> close_window(const order_line& l,
   }
   if (!has_core) return std::nullopt;
 
-  // The nodes of W in their positions, the two others behind them, then W's releases.
+  // The nodes of W in their positions, the two others after them, then W's releases.
   const bool opens = a > 0, closes = b < l.size();
   closed_window c;
   schedule_graph& h = c.graph;

@@ -34,7 +34,7 @@ class cut_bound {
   explicit cut_bound(const schedule_graph& g) : g_(&g), lowest_(g), side_(g.size()), stamp_(g.size(), 0) {}
 
   /// The bound that v gives; bytes. One minimum cut over the nodes that may run before or after v. Where it is `least` or
-  /// less, any number from it to `least`: that needs no cut where v takes no more right behind its ancestors, since a cut
+  /// less, any number from it to `least`: that needs no cut if v takes no more right after its ancestors, since a cut
   /// only lowers that.
   bytes at(node_id v, bytes least = 0) {
     return at(v, least, [] { return true; });
@@ -111,7 +111,7 @@ class cut_bound {
 struct node_bound {
   bytes bound = 0;
   node_id v = none;
-  bool gave_up = false;    ///< for want of patience
+  bool gave_up = false;    ///< for lack of patience
   std::uint64_t work = 0;  ///< nodes and edges visited
 };
 MEMSCHED_FUNCTION node_bound best_cut_bound(const schedule_graph& g, std::span<const node_id> order, bytes start,

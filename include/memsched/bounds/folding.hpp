@@ -44,8 +44,8 @@ enum class fold_into : unsigned char { all, closed };
 ///
 /// Let F(w) be the nodes that fold into w. w takes in their edges and their impacts. Where w is active, it runs at its own peak above
 /// their impacts. Where it is a release, it becomes active, and runs at the lowest peak that one of F(w) has above the impacts of the
-/// others; where w waits for other nodes, too, only the level behind it counts. A side release of F(w) waits for w instead, and w has a
-/// credit on it of all that it frees.
+/// others; if w waits for other nodes, too, only the level after it counts. A side release of F(w) waits for w instead, and
+/// w has a credit on it of all that it frees.
 ///
 /// Lemma. Premise: an order of the graph. Exchange: the folded nodes are left out. Conclusion: the peak, of the folded graph, is no
 /// higher. Proof: let X be the nodes that have run, and Y the same in the folded graph: a node w runs in both at once. X holds F(w) where

@@ -80,7 +80,7 @@ class known_order {
                     preds_[v].end());
   }
   /// Orders all of one set before v, and v before all of the other; neither holds v. The first set must hold all nodes
-  /// before its members, the second all nodes behind its members.
+  /// before its members, the second all nodes after its members.
   void order(const bit_set& earlier, node_id v, const bit_set& later) {
     unite_bits(reach_.ancestors[v], earlier);
     unite_bits(reach_.descendants[v], later);
@@ -128,10 +128,10 @@ struct node_knowledge {
 /// The questions about one node v: which other nodes must run before or after it, for a peak of at most B (see `prober`).
 ///
 /// They concern nodes that are not ordered with v. Lemma: an edge between v and such a node u changes the ancestors and the
-/// descendants of no node that is not ordered with v behind it. Proof: the edge (v, u) adds ancestors to u and what runs
-/// after u, which v runs before, and descendants to v and what runs before v; likewise (u, v). So of the order that holds
-/// with the edges found on the way, v's own ancestors and descendants alone are kept, and the order that was known stays as
-/// it is: inquiries about several nodes may share it.
+/// descendants of no node that is not ordered with v once the edge is there. Proof: the edge (v, u) adds ancestors to u and
+/// what runs after u, which v runs before, and descendants to v and what runs before v; likewise (u, v). So of the order
+/// that holds with the edges found on the way, v's own ancestors and descendants alone are kept, and the order that was
+/// known stays as it is: inquiries about several nodes may share it.
 class inquiry {
  public:
   /// A finding: an edge between v and another node, or else an order that the graph keeps by itself.
@@ -228,7 +228,7 @@ class inquiry {
     if (g_->credits[v_].empty()) free = within_reach(removed, free, order_->ancestors(), order_->descendants(), 1);
     return lowest(cut, minus(left, free), free);
   }
-  /// The nodes of `possible` that may change once `changed` has: nodes behind it whose impact has the given sign, with all
+  /// The nodes of `possible` that may change once `changed` has: nodes after it whose impact has the given sign, with all
   /// nodes before those; then the same again from there. A node that is reached already is passed over: so is all that it reaches.
   bit_set within_reach(bit_set changed, const bit_set& possible, const bit_matrix& behind, const bit_matrix& before,
                        int sign) const {
@@ -277,7 +277,7 @@ class inquiry {
     k.witnesses.add(set, h);
     return true;
   }
-  /// Whether v is behind all that release u waits for.
+  /// Whether v is after all that release u waits for.
   bool runs_by_itself(node_id u) const {
     const auto readers = g_->preds[u];
     return g_->is_release(u) && std::all_of(readers.begin(), readers.end(), [&](node_id r) { return ancestors_[r]; });

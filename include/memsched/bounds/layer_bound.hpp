@@ -22,19 +22,19 @@ namespace bounds {
 /// which of them runs first.
 ///
 /// Lemma. Premise: K is a layer. Conclusion: no order has a peak below the least, over the members r of K with no other
-/// member before them, of r's peak plus the lowest level of a set with r's ancestors and without K and what runs behind K.
+/// member before them, of r's peak plus the lowest level of a set with r's ancestors and without K and what runs after K.
 /// Proof: some member r of K runs first in an order. The nodes that have run then form such a set: it holds r's ancestors,
-/// and so none of these is in K; it holds no member of K, and so nothing that runs behind one. Likewise for the last member
-/// r: the set that has run then holds all other members with their ancestors, and neither r nor the nodes that run behind r,
+/// and so none of these is in K; it holds no member of K, and so nothing that runs after one. Likewise for the last member
+/// r: the set that has run then holds all other members with their ancestors, and neither r nor the nodes that run after r,
 /// of which none is in K. A layer of one node gives what `cut_bound` gives. A larger one gives more than any of its members
-/// where each member could run cheaply behind others: at the start of a grid of rows, when the first row of a deep layer
+/// where each member could run cheaply after others: at the start of a grid of rows, when the first row of a deep layer
 /// needs some rows of all those before it.
 class layer_bound {
  public:
   explicit layer_bound(const schedule_graph& g) : g_(&g), lowest_(g), mark_(g.size(), free) {}
 
   /// The bound of the first member of a layer, which is not empty and names no node twice; bytes. Where it is `least` or
-  /// less, any number up to `least`: the members that take least right behind their ancestors come first, and the first that
+  /// less, any number up to `least`: the members that take least right after their ancestors come first, and the first that
   /// shows this ends it. At most one minimum cut for each member; asks `go_on` before each, and whenever some millions of
   /// nodes and edges were visited. Gives no bound (0) where that said no.
   bytes of_first(std::span<const node_id> layer, bytes least, function_ref<bool()> go_on) {
@@ -149,7 +149,7 @@ struct best_layer {
   bytes bound = 0;
   std::vector<node_id> members{};  ///< none where no layer gave more than was known
   bool first = false;
-  bool gave_up = false;    ///< for want of patience
+  bool gave_up = false;    ///< for lack of patience
   std::uint64_t work = 0;  ///< nodes and edges visited
 };
 

@@ -29,7 +29,7 @@ namespace bounds {
 /// each such set is in E(j) for any j >= k. Here k is below the number of counted nodes. Proof: E(k) is such a set, since node
 /// number k takes its level and r, or more; and E(j) is part of E(k) for j <= k. So each node has a first k at which it may
 /// be in E(k), and a k from which on it is due. If a counted u is due where v is first, or before, u runs before v: E(k + 1) holds v
-/// if v is number k or runs right behind it, and u then too, as a lower number or as number k.
+/// if v is number k or runs right after it, and u then too, as a lower number or as number k.
 ///
 /// With a price for counted nodes, a closed set E of n of them has a value, level(E) + price * (n - k). Whatever the price, the
 /// least value, which one minimum cut finds, is no more than the least level of a set of k of them (Lagrange). A cut also finds

@@ -34,7 +34,7 @@ class position_ranges {
   using lists = std::vector<std::vector<node_id>>;
   struct surroundings {
     std::size_t before;                      ///< nodes that run before
-    index_t counted_before, counted_behind;  ///< of those, and of those that run behind
+    index_t counted_before, counted_behind;  ///< of those, and of those that run after
   };
 
   explicit position_ranges(const std::vector<node_cost>& cost)

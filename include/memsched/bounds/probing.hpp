@@ -52,7 +52,7 @@ inline schedule_graph with_edges(const schedule_graph& g, std::span<const preced
 /// runs before v. Sets that are low enough (witnesses) answer both questions for many u at once, so that few minimum
 /// cuts are needed. Polynomial; edges narrow further sets, until nothing changes.
 ///
-/// Nodes are asked about in groups, the members of which do not see each other's edges: these are added behind the group,
+/// Nodes are asked about in groups, the members of which do not see each other's edges: these are added after the group,
 /// member by member. So threads that share a group find the same as one. (Where two members order the same two nodes both
 /// ways, the first counts. Then B is refuted all the same, when the second is asked about again.)
 class prober {
@@ -179,7 +179,7 @@ class prober {
     std::vector<attempt> trials;
     std::vector<inquiry> asked;
     for (const inquiry& q : inquiries) trials.push_back({known_[q.node()]}), asked.push_back(q);
-    std::atomic<std::size_t> last = trials.size();  // inquiries behind one that is not open do not count
+    std::atomic<std::size_t> last = trials.size();  // inquiries after one that is not open do not count
     who.team->run(trials.size(), [&](std::size_t i, std::size_t member) {
       if (i > last) return;
       attempt& t = trials[i];

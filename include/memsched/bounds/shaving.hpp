@@ -27,10 +27,10 @@ namespace bounds {
 ///
 /// The most promising questions come first: edges after which one of their nodes has the least room left, and pairs of nodes
 /// that leave little room either way. The kind that has been asked for fewer cuts since it last helped is next. Threads ask
-/// several questions at once; behind the first answer that helps, the others do not count.
+/// several questions at once; after the first answer that helps, the others do not count.
 class shaver {
  public:
-  /// The source of a prober's edges behind its first `known` ones: the consequences of an edge, and of its reverse if that
+  /// The source of a prober's edges after its first `known` ones: the consequences of an edge, and of its reverse if that
   /// was asked about too; either may be refuted.
   struct lesson {
     precedence edge;
@@ -163,7 +163,7 @@ class shaver {
   };
   void ask_together(const prober& p, const plain_vector<question>& group, bool both, std::vector<answer>& answers,
                     const helpers& who) {
-    std::atomic<std::size_t> last = group.size();  // questions behind one that helps do not count
+    std::atomic<std::size_t> last = group.size();  // questions after one that helps do not count
     who.team->run(group.size(), [&](std::size_t i, std::size_t) {
       std::uint64_t cuts = 0;
       const auto count = [&] { return ++cuts, i <= last && !who.over(); };

@@ -13,7 +13,7 @@ namespace memsched {
 inline namespace MEMSCHED_ABI {
 
 /// Finds parts that are tied to the rest at one first and one last node (`regions`), fixes in each an order that is no
-/// worse than any other beside any interleaving (its dominant order), and hands on the graph with those orders. Keeps the
+/// worse than any other beside any interleaving (its dominant order), and passes on the graph with those orders. Keeps the
 /// optimum. A part that the inner scheduler does not prove stays as it is.
 struct compose {
   /// Parts with more active nodes are not looked at: a part takes up to as many exact searches as it has nodes, each of

@@ -21,7 +21,7 @@ inline namespace MEMSCHED_ABI {
 
 namespace detail {
 
-/// A graph cut behind every waist. Parts that run one after the other, in this order, lose nothing: every order can be made
+/// A graph cut after every waist. Parts that run one after the other, in this order, lose nothing: every order can be made
 /// to do so without a higher peak (see `hourglass`). A part cannot be divided again. The graph must outlive this.
 class division {
  public:
@@ -120,7 +120,7 @@ class division {
     return list_of<index_t>::from_pairs(parts, pairs);
   }
 
-  /// Levels of the parts in the orders at hand, each behind the one before. O(nodes + edges).
+  /// Levels of the parts in the orders at hand, each after the one before. O(nodes + edges).
   void measure() {
     order_walk w(*g_);
     auto level = static_cast<delta>(g_->base);

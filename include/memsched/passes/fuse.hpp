@@ -163,7 +163,7 @@ class fusion_round {
     return true;
   }
 
-  /// Adds v and counts the nodes that somebody outside waits for, or nobody at all. One of them: the group has one way out.
+  /// Adds v and counts the nodes that a node outside waits for, or no node at all. One of them: the group has one way out.
   void join(node_id v) {
     members_.push_back(v);
     inside_[v] = walk_;

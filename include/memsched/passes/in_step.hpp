@@ -98,7 +98,7 @@ class row_finder {
   }
 
  private:
-  /// Whether the last active node of `other` is that of `one` or one of those that come soon behind it.
+  /// Whether the last active node of `other` is that of `one` or one of those that come soon after it.
   bool follows_closely(std::span<const node_id> one, std::span<const node_id> other) const {
     constexpr index_t most = 8;
     const auto last = [&](std::span<const node_id> nodes) {

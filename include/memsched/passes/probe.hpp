@@ -14,7 +14,7 @@ inline namespace MEMSCHED_ABI {
 /// steps. Exact where the inner scheduler is. For example probe{} | dp{}.
 struct probe {
   unsigned patience = 8;         ///< questions asked in vain before shaving ends; 0: none (see `shaver`)
-  std::size_t max_nodes = 8192;  ///< releases included; larger graphs are handed on as they are
+  std::size_t max_nodes = 8192;  ///< releases included; larger graphs are passed on as they are
 
   solution operator()(const schedule_graph& g, search& context, inner_scheduler inner) const;
 

@@ -10,7 +10,7 @@
 namespace memsched {
 inline namespace MEMSCHED_ABI {
 
-/// Searches for a budget under which the inner scheduler prunes enough to be quick and not so much that no order is left.
+/// Searches for a budget under which the inner scheduler prunes enough to be quick and yet leaves an order.
 /// The hard budget is the peak of Kahn's order. From there on, as printed: `timeout`, where a step of the inner search
 /// meets its limit T, halves the budget; `no solution` takes the mean of the last two; `solution` ends the search.
 ///

@@ -44,7 +44,7 @@ inline namespace MEMSCHED_ABI {
 
 namespace detail {
 
-/// Whether v may run now, before the remaining nodes of `rest` in front of it. Behind v's own place nothing changes.
+/// Whether v may run now, before the remaining nodes of `rest` in front of it. After v's own place nothing changes.
 inline bool fits_early(retractable_walk& w, node_id v, const std::vector<node_id>& rest, std::size_t next,
                        const std::vector<bool>& ran, delta peak, std::uint64_t& looks) {
   std::vector<node_id> tried;
@@ -83,7 +83,7 @@ inline bool fits(const schedule_graph& g, const std::vector<node_id>& order, del
   return true;
 }
 
-/// Puts nodes back, each behind the last one before it in the given order that stays, where that fits.
+/// Puts nodes back, each after the last one before it in the given order that stays, if that fits.
 inline std::vector<node_id> put_back(const schedule_graph& g, const std::vector<node_id>& given, std::vector<node_id> order,
                                      delta peak, std::uint64_t looks, function_ref<bool()> go_on) {
   std::vector<bool> stays = in_common(given, order);

@@ -28,7 +28,7 @@ MEMSCHED_FUNCTION std::vector<std::vector<node_id>> valley_blocks(const structur
                                                                   base::function_ref<bool()> go_on,
                                                                   const valley_shape& shape = {});
 
-/// The same with lowest sets between the nodes `half` positions before and behind each 64th position, so that strands
+/// The same with lowest sets between the nodes `half` positions before and after each 64th position, so that strands
 /// that the line keeps in step stay so.
 MEMSCHED_FUNCTION std::vector<std::vector<node_id>> slice_blocks(const structure::order_line& l,
                                                                  base::function_ref<bool()> go_on, std::size_t half = 200);
@@ -58,7 +58,7 @@ class lowest_chain {
       : line_(&l), g_(&l.graph()), lowest_(*g_), mark_(g_->size(), 0), in_(g_->size(), false) {}
 
   /// The set before c is to run: it holds all of c's ancestors and neither c nor a descendant. It is looked for up to
-  /// `reach` positions behind c; nodes more than `old` positions in front of c are in it.
+  /// `reach` positions after c; nodes more than `old` positions in front of c are in it.
   void before(node_id c, std::size_t reach, std::size_t old) {
     ++now_;
     admit(line_->position(c) + reach);

@@ -100,7 +100,7 @@ class general_rules {
     reset_bit(candidates, i);
     std::fill(behind.begin(), behind.end(), 0);
     added_.clear();
-    // Nearest first: a node that follows one already behind needs no edge of its own.
+    // Nearest first: a node that follows one already in `behind` needs no edge of its own.
     const auto consider = [&](std::size_t j) {
       if (test_bit(behind, j)) return;
       if (s == side::earlier) g_.note(proof::reduction::rule::s1, nodes_[i], nodes_[j]);

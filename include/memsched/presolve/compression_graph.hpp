@@ -253,7 +253,7 @@ class compression_graph {
 
   /// Whether v waits for others, needs no room and adds none: it may run by itself, right after the last of them.
   bool frees_at_once(node_id v) const;
-  /// Makes the nodes behind v wait for those before v instead; means the same where v runs by itself.
+  /// Makes the nodes after v wait for those before v instead; means the same if v runs by itself.
   void detach(node_id v);
   /// The resources of the smaller graph's levels: `run_of` maps the larger graph's nodes to its own, of which those
   /// from `active` on run by themselves.
@@ -329,8 +329,8 @@ inline void compression_graph::detach(node_id v) {
   link(v, end());
 }
 
-/// A resource that a node that runs by itself passes on to one behind it, which does not wait for it any more, is room that
-/// it was handed: it takes no more than it frees. So that room counts as handed on directly.
+/// A resource that a node that runs by itself passes on to one after it, which does not wait for it any more, is room that
+/// it was handed: it takes no more than it frees. So that room counts as passed on directly.
 inline std::vector<schedule_graph::resource> compression_graph::resources(const std::vector<node_id>& run_of,
                                                                           std::size_t active, std::size_t size) const {
   std::vector<schedule_graph::resource> found;

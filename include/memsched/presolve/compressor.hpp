@@ -198,11 +198,11 @@ class compressor {
   }
 
   /// Peers with equal lists at side s: first those that do not grow, lowest peak first, which become a chain; then the
-  /// others, each of which goes behind the last of the chain whose peak is no higher.
+  /// others, each of which goes after the last of the chain whose peak is no higher.
   bool order_peers(std::span<const peer> peers, side s) {
     std::size_t chain = 1, behind = 0, added = 0;
     node_id front = none;
-    index_t front_stamp = 0;  // marks of the nodes behind `front`: disjoint from those before its peers
+    index_t front_stamp = 0;  // marks of the nodes after `front`: disjoint from those before its peers
     while (chain < peers.size() && !peers[chain].grows) ++chain;
     for (std::size_t i = 1; i < peers.size(); ++i) {
       if (i < chain) behind = i - 1;

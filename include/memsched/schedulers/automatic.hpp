@@ -32,7 +32,7 @@ inline constexpr automatic_scheduler automatic{};
 
 namespace detail {
 
-/// Searches a graph as one part, as `automatic` does behind presolve. Tests make all stages run on small graphs by it.
+/// Searches a graph as one part, as `automatic` does after presolve. Tests make all stages run on small graphs by it.
 struct staged_search {
   std::size_t active = 0;     ///< stages fit as if the graph had so many active nodes; 0 for as many as it has
   std::uint64_t unit = 2000;  ///< work that stages share, see `part_search`
@@ -129,7 +129,7 @@ MEMSCHED_FUNCTION solution automatic_scheduler::operator()(const schedule_graph&
   if (!whole.closed(q) && !context.stopped()) {
     detail::parts_search parts(g, context, {.rows = rows, .without = without}, whole.order());
     {
-      const detail::named_source name(context, "divide");  // the same order, but one part behind the other
+      const detail::named_source name(context, "divide");  // the same order, but one part after the other
       context.report(parts.peak(), 0);
     }
     const auto open = [&] { return std::min(whole.peak(), q.cutoff) > std::max(bound, q.target); };

@@ -26,7 +26,7 @@ inline namespace MEMSCHED_ABI {
 /// releases that free something. Exchange: t's ancestors outside D, all low-drop, and then t move to the front, in the order
 /// of the lowest peak. Conclusion: the peak is no higher.
 /// Proof: a node that moves overtakes low-drop nodes only, so it runs at no higher level. A node that is overtaken runs with
-/// some of the nodes that had run when t did, and t: the level behind it is no higher than that behind t was, above which
+/// some of the nodes that had run when t did, and t: the level after it is no higher than that after t was, above which
 /// the completion was by t's drop; if t is a release, as a low-drop node ran right before it.
 /// Where a low-drop node feeds another one, fewer moves are needed (lemma at `feeders` in search/feeders.hpp).
 ///

@@ -31,14 +31,15 @@ namespace detail {
 /// Searches the sets of *events* that have happened, cheapest charge first. Its answer is a bound; without light nodes, the optimum.
 ///
 /// Let the *room* of a node u be its drop, less the bytes by which its credits exceed their releases: u runs at least so far above the
-/// level behind it. A node is *light* where its impact is at least 0 and its room at most `most_light`. Events are the releases that free
-/// memory, and the nodes that are not light. A light node has no peak of its own: it runs when an event waits for it.
+/// level after it. A node is *light* if its impact is at least 0 and its room at most `most_light`. Events are the releases
+/// that free memory, and the nodes that are not light. A light node has no peak of its own: it runs when an event waits for it.
 ///
-/// The state behind some events holds their ancestors, and those of the events that are nodes. The *charge* of the event t, which leads
-/// from a state S to S', is the least that the step can cost in which it happens. If the node u runs last before it, that is the level
-/// of S', and above it u's room and the bytes that u frees from S to S' without a credit. u is t itself, or any node that the release t
-/// waits for. Other releases may free memory in the same step: those on which u has a credit, and for which S' lacks light nodes only. So
-/// the level is the lowest that S' may have with all nodes that some of these wait for, and without the bytes that they free.
+/// The state after some events holds their ancestors, and those of the events that are nodes. The *charge* of the event t,
+/// which leads from a state S to S', is the least that the step can cost in which it happens. If the node u runs last before
+/// it, that is the level of S', and above it u's room and the bytes that u frees from S to S' without a credit. u is t
+/// itself, or any node that the release t waits for. Other releases may free memory in the same step: those on which u has a
+/// credit, and for which S' lacks light nodes only. So the level is the lowest that S' may have with all nodes that some of
+/// these wait for, and without the bytes that they free.
 ///
 /// Lemma (charges). Premise: an order of the graph. Conclusion: some path over states has no charge above the order's peak.
 /// Proof: take the steps of the order in which events happen: u runs, and with it the releases T. The path takes u first, if it is an
@@ -202,18 +203,18 @@ class release_search {
     return waits_for_light(t, here_) && (!g_.is_release(t) || !is_subset((*ancestors_)[t], here_));
   }
   bool waits_for_light(node_id t, const_bit_row set) const { return is_covered((*ancestors_)[t], set, light_); }
-  /// Fills `reached_` with the state behind t.
+  /// Fills `reached_` with the state after t.
   void reach(node_id t) {
     const auto anc = (*ancestors_)[t];
     for (std::size_t k = 0; k < here_.size(); ++k) reached_[k] = here_[k] | anc[k];
     if (!g_.is_release(t)) set_bit(reached_, t);
   }
-  /// Goes to the state behind t: fills `reached_`, and `freed_` with the releases that free memory on the way. Returns how far the
-  /// level rises.
+  /// Goes to the state after t: fills `reached_`, and `freed_` with the releases that free memory on the way. Returns how
+  /// far the level rises.
   ///
   /// Lemma: such a release r is one of `next_`, or t is a node that reads what r frees. Proof: the nodes that run between the states are
   /// light, except t if it is a node. If r does not wait for t, it waits for light nodes only. If it does, t is one of its readers, since
-  /// nothing behind t has run.
+  /// nothing after t has run.
   delta take(node_id t) {
     reach(t);
     for (node_id r : freed_) is_freed_[r - g_.active] = false;

@@ -117,8 +117,8 @@ class downset_table {
 /// Brings low-drop nodes, in a topological order, into the order of the lowest peak, by the highest drop of each and of those of its
 /// descendants that are among them. `tails`: scratch of the graph's size, all 0, and left so.
 /// Lemma. Premise: impacts are no less than 0. Conclusion: no order has a lower peak. Proof: a node runs with its drop above
-/// the level behind it. Give each node the highest drop of itself and of those behind it. That raises no order's peak: the
-/// levels behind those are no lower. With these drops, neighbours where the second has the higher one may change places: the
+/// the level after it. Give each node the highest drop of itself and of those after it. That raises no order's peak: the
+/// levels after those are no lower. With these drops, neighbours where the second has the higher one may change places: the
 /// higher one then runs from a lower level, and the other ends where the pair did, with less above it.
 inline void sort_by_tails(const schedule_graph& g, std::span<node_id> nodes, plain_vector<delta>& tails) {
   for (std::size_t i = nodes.size(); i-- > 0;) {

@@ -21,20 +21,20 @@ namespace detail {
 /// freed(v) be the bytes that these free. v *feeds* w where
 /// 1. w is a release that frees something, or a node that is not low-drop and has no credits;
 /// 2. freed(v) <= impact(v); and freed(x) <= impact(x) for each low-drop node x that a side release of v waits for, with
-///    freed(x) for all releases behind x that are side releases of any node;
+///    freed(x) for all releases after x that are side releases of any node;
 /// 3. the nodes that feed w fit right before w: freed(u) + drop(u) <= peak(w) for each such u. Or they fit one before the
-///    other, with w behind the last: freed(u) + drop(u) <= peak(u') for any two, and w is a release, or impact(w) <= 0 and
+///    other, with w after the last: freed(u) + drop(u) <= peak(u') for any two, and w is a release, or impact(w) <= 0 and
 ///    peak(w) <= drop(u);
-/// 4. there is room behind w: freed(x) + drop(x) <= drop(w), for x as in 2. The drop of a release is the bytes that it frees
+/// 4. there is room after w: freed(x) + drop(x) <= drop(w), for x as in 2. The drop of a release is the bytes that it frees
 ///    and the least drop of the nodes that feed it.
 /// w is *due* at a downset D where it waits for nodes that feed it, and for no others.
 ///
 /// Lemma (feeders). Premise: a completion of D. Exchange: for each w that is due, the nodes that feed it move right before w;
-/// or right before the last of them, and w right behind that. Conclusion: the peak is no higher.
+/// or right before the last of them, and w right after that. Conclusion: the peak is no higher.
 /// Proof: while a node v waits, its impact is missing, and its side releases have not freed at most that (2). So the level is
 /// no higher. Where v then runs, the level is above the one before w, or before the last node, by at most freed(v) -
 /// impact(v); with v's peak, by freed(v) + drop(v). The peak was as high there (3). If w moves, it runs no higher than the
-/// last node did, and the levels behind it fall (3).
+/// last node did, and the levels after it fall (3).
 ///
 /// Lemma (moves). Premise: r is a side release that waits for a node that feeds a due w. Conclusion: `best_first` needs no
 /// move from D to r, given the move to w.
@@ -103,7 +103,7 @@ class feeders {
     if (freed <= g_.cost[v].impact) fed_[v] = fed.node;
   }
 
-  /// `room`: how far above the level behind w an order gets while w runs, or the last one that feeds w.
+  /// `room`: how far above the level after w an order gets while w runs, or the last one that feeds w.
   bool may_be_fed(node_id w, const plain_vector<delta>& freed, delta& room) const {
     delta highest = 0, lowest_peak = std::numeric_limits<delta>::max(), lowest_drop = lowest_peak;
     for (node_id v : g_.preds[w]) {
@@ -131,7 +131,7 @@ class feeders {
       for (node_id r : g_.succs[v])
         if (is_side_of(r, v)) is_side_[r] = true;
   }
-  /// Leaves those where all low-drop nodes of their side releases make up for these, and have room behind the node that is fed.
+  /// Leaves those where all low-drop nodes of their side releases make up for these, and have room after the node that is fed.
   void keep_feeders_with_room(const bit_set& low_drop, const plain_vector<delta>& room) {
     plain_vector<delta> needed(g_.size(), 0);  // by the low-drop nodes that a release waits for
     for (node_id x = 0; x < g_.active; ++x) {

@@ -61,7 +61,7 @@ namespace detail {
 template <class S>
 concept baseline = scheduler<S> && S::is_baseline;
 
-/// Whether `order` runs every active node of g once, each behind its predecessors. O(nodes + edges).
+/// Whether `order` runs every active node of g once, each after its predecessors. O(nodes + edges).
 MEMSCHED_FUNCTION bool is_order(const schedule_graph& g, std::span<const node_id> order);
 
 /// Checks an answer of the scheduler `name`: sets its error if the order is not one of g.

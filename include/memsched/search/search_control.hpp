@@ -114,7 +114,7 @@ class search_control {
     if (trial_->step_time != std::chrono::nanoseconds::max()) step_start_ = clock::now();
   }
 
-  /// Runs f with at most `states` more states. Where only that ends f, the search goes on behind it.
+  /// Runs f with at most `states` more states. If only that ends f, the search goes on after it.
   template <class F>
   auto with_states(std::uint64_t states, F&& f) {
     return with_slice(states, no_limit, f);
@@ -123,14 +123,14 @@ class search_control {
   /// Work so far: a state is 1, and so are 64 nodes of a graph of which a minimum cut is asked, and 8 of one that is
   /// compressed. It goes about as the time goes, and repeats itself.
   std::uint64_t work() const { return work_; }
-  /// Runs f with at most so much more work. Where only that ends f, the search goes on behind it.
+  /// Runs f with at most so much more work. If only that ends f, the search goes on after it.
   template <class F>
   auto with_work(std::uint64_t work, F&& f) {
     return with_slice(no_limit, work, f);
   }
 
-  /// Runs f with at most this share, from 0 to 1, of the time that is left; all of it where there is no time limit. Where
-  /// only that ends f, the search goes on behind it.
+  /// Runs f with at most this share, from 0 to 1, of the time that is left; all of it where there is no time limit. If
+  /// only that ends f, the search goes on after it.
   template <class F>
   auto with_share(double share, F&& f) {
     const slice whole(*this);

@@ -45,14 +45,14 @@ MEMSCHED_FUNCTION hierarchy_units make_units(const schedule_graph& h, const std:
 /// (Condition 1) the first node stands highest, and (Condition 2) no later node leaves more behind than it finds.
 ///
 /// Credits and releases depend on the nodes that ran before. Condition 1 is asked of the lowest way in
-/// which the first node can run against the highest of the others. Then running a sequence at one go keeps the optimum:
-/// its later nodes, moved forward to the first one, are no new peak there, and everything behind runs no higher.
+/// which the first node can run against the highest of the others. Then running a sequence in one go keeps the optimum:
+/// its later nodes, moved forward to the first one, are no new peak there, and everything later runs no higher.
 MEMSCHED_FUNCTION list_of<node_id> find_sequences(const schedule_graph& g);
 
 /// The graph whose active node i is sequence i, with the scope of its first node. O(nodes + edges).
 MEMSCHED_FUNCTION schedule_graph join_sequences(const schedule_graph& g, const list_of<node_id>& sequences);
 
-/// Cells of a graph that has none of its own; none where a node is in no cell. The graph is cut behind its waists. In
+/// Cells of a graph that has none of its own; none if a node is in no cell. The graph is cut after its waists. In
 /// each part, the nodes that a node post-dominates form a region that is left through this node alone; the largest regions
 /// of 2 to `max_cell` nodes are the cells. No two regions of that kind overlap or run into each other in a cycle.
 /// O(edges log nodes).
@@ -198,7 +198,7 @@ MEMSCHED_FUNCTION std::vector<index_t> find_cells(const schedule_graph& h, std::
 
 namespace detail {
 
-/// Steps 2 to 4 of section 3.1.2: finds nodes behind the outputs of cells that are worth running with them.
+/// Steps 2 to 4 of section 3.1.2: finds nodes after the outputs of cells that are worth running with them.
 class regrouping {
  public:
   /// `group` holds cells, numbered from 0.
@@ -230,7 +230,7 @@ class regrouping {
     return std::any_of(next.begin(), next.end(), [&](node_id s) { return !h_.is_release(s) && cell_[s] != cell_[v]; });
   }
 
-  /// Whether x, behind the output v, may be taken: a member of another cell, one that also starts elsewhere. A cell that
+  /// Whether x, after the output v, may be taken: a member of another cell, one that also starts elsewhere. A cell that
   /// v dominates wholly stays as it is; else all that follows the waist of an hourglass would be one group.
   bool may_take(node_id v, node_id x) const {
     const index_t c = cell_[x];

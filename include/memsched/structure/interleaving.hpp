@@ -15,16 +15,16 @@ namespace structure {
 
 /// A stretch of an order, from one valley over a hill to the next.
 struct hill {
-  std::size_t begin = 0, end = 0;  ///< positions: its first, and the one behind it
+  std::size_t begin = 0, end = 0;  ///< positions: its first, and the one after it
   node_id top = none;              ///< the node that runs at the highest level
   delta height = 0;                ///< that level; bytes above the start of the order
   delta start = 0;                 ///< the level before the hill; bytes above the start of the order
-  delta valley = 0;                ///< that behind it
+  delta valley = 0;                ///< that after it
   bool falls = false;              ///< whether it leads down to the lowest valley
 };
 
 /// The hills of an order of some components of g: those that fall lead to ever lower valleys and are ever higher, measured from
-/// the level before them; those that rise lead to ever higher valleys and are ever lower, measured from the level behind them.
+/// the level before them; those that rise lead to ever higher valleys and are ever lower, measured from the level after them.
 /// O(nodes of the order + their edges) beside O(size of g).
 MEMSCHED_FUNCTION std::vector<plain_vector<hill>> hills(const schedule_graph& g,
                                                         std::span<const std::vector<node_id>> orders);
@@ -45,11 +45,11 @@ struct interleaving {
 /// Lemma (Liu 1987, An application of generalized tree pebbling to sparse matrix factorization, for orders that rise).
 /// Premise: each order is cut into its hills. Conclusion: no interleaving has a smaller peak than that which runs hill by hill,
 /// first those that fall, by rising height above the level before them, then those that rise, by falling height above the
-/// level behind them. Exchange: some interleaving of the smallest peak stands in the lowest valley of all orders at one time,
+/// level after them. Exchange: some interleaving of the smallest peak stands in the lowest valley of all orders at one time,
 /// since an order that waits in its lowest valley until all others have reached theirs lowers every level before; likewise
-/// behind. From there on, let p be a hill that is cut by others in it. Run it in one piece when its top runs. Its nodes before
-/// the top then run later, and its level there was no lower than the valley before it; its nodes behind the top run earlier,
-/// and its level there was no lower than the valley behind it: no other node runs higher. Two hills p and q in one piece
+/// after. From there on, let p be a hill that is cut by others in it. Run it in one piece when its top runs. Its nodes before
+/// the top then run later, and its level there was no lower than the valley before it; its nodes after the top run earlier,
+/// and its level there was no lower than the valley after it: no other node runs higher. Two hills p and q in one piece
 /// side by side take max(p, p's valley + q) one way and max(q, q's valley + p) the other, above the valleys before both: p
 /// first is no worse where p's height above p's valley is no lower than q's above q's. In one order these never rise, so the
 /// order of all hills by them keeps each order. The falling ones are the mirror image.
@@ -154,7 +154,7 @@ MEMSCHED_FUNCTION std::vector<plain_vector<hill>> hills(const schedule_graph& g,
 MEMSCHED_FUNCTION interleaving interleave(const schedule_graph& g, std::span<const std::vector<node_id>> orders,
                                           std::span<const plain_vector<hill>> of) {
   struct turn {
-    delta height;  // above the level before a hill that falls, behind one that rises
+    delta height;  // above the level before a hill that falls, after one that rises
     std::size_t component, place;
   };
   plain_vector<turn> falls, rises;

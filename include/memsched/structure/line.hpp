@@ -13,7 +13,7 @@ namespace memsched {
 inline namespace MEMSCHED_ABI {
 namespace structure {
 
-/// An order with its releases: each right behind the last node that it waits for. A stretch [a, b) of positions whose ends
+/// An order with its releases: each right after the last node that it waits for. A stretch [a, b) of positions whose ends
 /// are `legal` holds the nodes between two sets that can have run. O(nodes + edges) to build.
 class order_line {
  public:
@@ -55,7 +55,7 @@ class order_line {
     while (!legal(i)) ++i;
     return std::min(i, at_.size());
   }
-  /// The stretch with legal ends that reaches at least so far before position i, and behind it.
+  /// The stretch with legal ends that reaches at least so far before position i, and after it.
   std::pair<std::size_t, std::size_t> around(std::size_t i, std::size_t reach) const {
     std::size_t a = i - std::min(i, reach);
     while (!legal(a)) --a;  // the first position is legal

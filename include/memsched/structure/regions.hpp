@@ -12,7 +12,7 @@ namespace memsched {
 inline namespace MEMSCHED_ABI {
 namespace structure {
 
-/// Disjoint sets of nodes, each with one active node before and one behind all the others, through which all edges from
+/// Disjoint sets of nodes, each with one active node before and one after all the others, through which all edges from
 /// and to the rest of the graph lead; with the releases that wait for members only. Largest first, each of at least 4
 /// and at most `max_nodes` active nodes. Left out are chains, parts with a share in a credit, and parts beside which
 /// nothing can run. Members ascend. Stops when `go_on` returns false. O(edges log nodes + nodes * max_nodes^2) at
@@ -45,7 +45,7 @@ class region_finder {
   std::vector<std::vector<node_id>> run(function_ref<bool()> go_on) {
     std::vector<std::vector<node_id>> found;
     for (node_id s = 0; s < g_.active && (s % 256 != 0 || go_on()); ++s) {
-      // Up to the first node with several behind it there is a chain alone.
+      // Up to the first node with several after it there is a chain alone.
       std::size_t step = chain_[s].nodes;
       if (step >= max_nodes_) continue;
       size_ = 0;
@@ -118,7 +118,7 @@ class region_finder {
     return true;
   }
 
-  /// The nodes from one on that have a single active node behind them, and the first that has not.
+  /// The nodes from one on that have a single active node after them, and the first that has not.
   struct chain {
     node_id last = none;
     std::size_t nodes = 0;

@@ -13,8 +13,8 @@ namespace memsched {
 inline namespace MEMSCHED_ABI {
 namespace structure {
 
-/// An order of the active nodes with the smallest peak where g, with a start before its sources and an end behind its
-/// sinks, is series-parallel; nothing where it is not, has credits, or `go_on()`, asked now and then, is false. An edge that
+/// An order of the active nodes with the smallest peak if g, with a start before its sources and an end after its
+/// sinks, is series-parallel; nothing if it is not, has credits, or `go_on()`, asked now and then, is false. An edge that
 /// a path replaces counts as an edge. O(n log^2 n).
 MEMSCHED_FUNCTION std::optional<std::vector<node_id>> series_parallel_order(const schedule_graph& g,
                                                                             function_ref<bool()> go_on);
@@ -65,7 +65,7 @@ class sorted_chain {
       const delta peak = std::max(a.cost.peak, a.cost.impact + b.cost.peak);
       return run{{peak, a.cost.impact + b.cost.impact}, a.first, b.last};
     };
-    for (;;) {  // a run that grows and a shrinking one behind it always belong together
+    for (;;) {  // a run that grows and a shrinking one after it always belong together
       if (x.cost.impact >= 0 && !other.shrinking_.empty()) x = joined(x, take_first(other.shrinking_));
       else if (x.cost.impact < 0 && !growing_.empty()) x = joined(take_first(growing_), x);
       else break;
@@ -114,7 +114,7 @@ class sorted_chain {
 };
 
 /// Replaces two edges in series and two edges in parallel by one, as long as there are such, with a chain on each edge.
-/// A start before the sources and an end behind the sinks are the terminals.
+/// A start before the sources and an end after the sinks are the terminals.
 class series_parallel_reduction {
  public:
   explicit series_parallel_reduction(const schedule_graph& g)

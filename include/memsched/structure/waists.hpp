@@ -50,7 +50,7 @@ inline plain_vector<drift> drifts(const schedule_graph& g) {
 ///
 /// With the firm nodes in topological order: the one at place i comes before all later ones if it is the only source
 /// among those from i on, and after all earlier ones if it is the only sink among those up to i. A node is such a source
-/// from behind its last predecessor to its own place, and such a sink from there to before its first successor; a path
+/// from after its last predecessor to its own place, and such a sink from there to before its first successor; a path
 /// through drifting nodes counts as an edge.
 MEMSCHED_FUNCTION std::vector<node_id> waists(const schedule_graph& g, const plain_vector<drift>& drifting);
 
@@ -69,7 +69,7 @@ struct hourglass {
 
   /// The waists as above and those that disregard all drifting nodes. Every order can be made to pass each of them with
   /// its ancestors and the early nodes that are ready then, and no other: run the early nodes as soon as they are ready;
-  /// then, waist by waist, move the other nodes before it behind it. That is late nodes only, and with each the nodes that
+  /// then, waist by waist, move the other nodes before it to after it. That is late nodes only, and with each the nodes that
   /// wait for it. O(nodes + edges).
   explicit hourglass(const schedule_graph& g) : drifting(drifts(g)) {
     for (node_id v : structure::waists(g)) drifting[v] = drift::firm;

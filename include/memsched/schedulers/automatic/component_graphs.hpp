@@ -28,7 +28,7 @@ inline plain_vector<delta> description(const schedule_graph& g) {
   return all;
 }
 
-/// g with some active nodes more, behind its own: in a row, tied to none of the others.
+/// g with some active nodes more, after its own: in a row, tied to none of the others.
 inline schedule_graph with_row(const schedule_graph& g, std::span<const node_cost> row) {
   schedule_graph h;
   const auto first = static_cast<node_id>(g.active), more = static_cast<node_id>(row.size());

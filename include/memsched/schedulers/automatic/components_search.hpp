@@ -33,14 +33,14 @@ namespace detail {
 ///
 /// Lemma. Levels of a component are above its start; m(d) is the lowest that a set of d's nodes leaves. Premise: T is a peak
 /// above the base, K a set of components, and d's orders of less than T - sum of m over the others have, for each d in K, a
-/// height of B(d) or more, behind the last of which no level is below W(d). Conclusion: no order of the graph has a peak below
+/// height of B(d) or more, after the last of which no level is below W(d). Conclusion: no order of the graph has a peak below
 /// T, and below the least over c in K of B(c) + sum of W over the others in K + sum of m over those not in K. Proof: let an
 /// order have a peak below T, and let c be the one in K that is at B(c) or more last. Then all others in K were so before,
 /// and stand at W or more. Likewise with the first such heights, and levels before them.
 ///
 /// The premise about one component is one about the peaks of a graph: d with one node x more, tied to nothing, of the impact
 /// X = T - sum of m over the others - B(d), or more, and the peak X + B(d) - W(d). Where that has no order below X + B(d),
-/// there is no order of d below T - sum of m, in which x could run at a level below W(d) with no height of B(d) or more behind.
+/// there is no order of d below T - sum of m, in which x could run at a level below W(d) with no height of B(d) or more later.
 /// The start is such a level if W(d) is positive, so such a height there is. Where the bound of the graph falls short of
 /// X + B(d) by some bytes, the premise holds with B(d), W(d) and T so much lower. For the first such heights x has the impact -X,
 /// from a base higher by X, and the peak B(d) - W(d); then it is the end that is below W(d).
@@ -366,7 +366,7 @@ inline void components_search::weaken(kind& k) {
   const auto x = static_cast<node_id>(k.graph.active);
   order_walk w(k.graph);
   bool behind = false;
-  delta level = 0, height = 0;  // of x, and the highest behind it, or where it falls before it
+  delta level = 0, height = 0;  // of x, and the highest after it, or before it if it falls
   for (node_id v : k.with_x->parts.order()) {
     if (v == x) {
       behind = true, level = w.level() - base();

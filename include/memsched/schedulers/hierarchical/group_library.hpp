@@ -26,7 +26,7 @@ namespace detail {
 
 inline constexpr delta unlimited = std::numeric_limits<delta>::max();
 
-/// One way to run a unit at one go, in bytes relative to the level before it.
+/// One way to run a unit in one go, in bytes relative to the level before it.
 struct unit_way : node_cost {
   index_t order = none;  ///< of a group: where its order is kept
 };

@@ -21,7 +21,7 @@ inline namespace MEMSCHED_ABI {
 
 namespace detail {
 
-/// Algorithm 2 on one level: every order of the units, states with the same units behind them merged.
+/// Algorithm 2 on one level: every order of the units, states with the same units after them merged.
 ///
 /// With safe moves, a state is left towards targets only, by the rules of `best_first`: a unit that may free memory, or
 /// a release, each with the units of no drop that it waits for; and towards one alone where that ends no higher than it
