@@ -77,8 +77,8 @@ auto recompute_any(const G& g, std::span<const op_t<G>> keep, const Solve& solve
 
 }  // namespace detail
 
-/// `recompute(graph, options)` by a policy (recompute/policies.hpp), as `reruns::repair{} | reruns::improve{}`. Sets `error` where
-/// it answers with what is no schedule, or with a bound above the cost of a known one.
+/// `recompute(graph, options)` by a policy (recompute/policies.hpp), as `reruns::repair{} | reruns::improve{}`. Sets `error` if
+/// it answers with what is not a schedule, or with a bound above the cost of a known one.
 template <class G, rerun_policy P>
 auto recompute(const G& g, const P& policy, const options& o, const offload& moves = {}) {
   return detail::recompute_any(g, std::span<const op_t<G>>(), [&](const problem& p, std::span<const op_id> order) {

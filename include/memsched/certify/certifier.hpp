@@ -156,7 +156,7 @@ class certifier {
     return true;
   }
 
-  /// Unlinks derived facts, the last first, and puts steps for those that are needed behind `steps`.
+  /// Unlinks derived facts, the last first, and appends to `steps` a step for each of those that are needed.
   bool prove_items(const std::vector<derived>& items, std::vector<proof::proof_step>& steps) {
     for (std::size_t i = items.size(); i-- > 0;) {
       std::vector<precedence> needed, instead;
@@ -171,7 +171,7 @@ class certifier {
                   : !items[i].positions.empty() ? prove_positions(items[i].positions, needed)
                                                 : prove_cut(needed.front());
       if (!step) return false;
-      if (!step->positions.empty() && step->edges.empty()) steps.clear();  // those behind are not needed
+      if (!step->positions.empty() && step->edges.empty()) steps.clear();  // the later ones are not needed
       steps.push_back(std::move(*step));
     }
     return true;
@@ -206,7 +206,7 @@ class certifier {
       const tree own = reach({v}, s.v_first ? preds_ : succs_);
       const auto is_own = [&, v = v](node_id u) { return u != v && own[u].cost != none; };
       const auto other = std::find_if(side.layer.begin(), side.layer.end(), is_own);
-      if (other != side.layer.end()) {  // which runs before v, or behind v
+      if (other != side.layer.end()) {  // which runs before v, or after v
         need(own, [&](node_id u) { return u == *other; });
         continue;
       }
@@ -225,7 +225,7 @@ class certifier {
   bytes show(const position_ranges& positions, proof::position_fact& x);
 
   /// The least that v takes if some nodes have run, with all that is before them, and some have not, with all that is
-  /// behind them; v itself has not. None if that is below the bound. Else stores the flow and marks the edges that it rests
+  /// after them; v itself has not. None if that is below the bound. Else stores the flow and marks the edges that it rests
   /// on as needed: of nodes that must have run and add memory, of nodes that cannot have run and free it, and the flow's
   /// own.
   std::optional<bytes> show(node_id v, const std::vector<node_id>& ran, const std::vector<node_id>& waiting,

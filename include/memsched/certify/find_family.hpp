@@ -96,7 +96,7 @@ class family_search {
     }
   }
 
-  /// With all idle nodes that are ready, of those behind some nodes or among them.
+  /// With all idle nodes that are ready, of those after some nodes or among them.
   std::vector<bit_word> grown(std::vector<bit_word> ran, std::vector<node_id> fresh) const {
     const auto try_run = [&](node_id u) {
       if (!idle_[u] || test_bit(ran, u)) return;

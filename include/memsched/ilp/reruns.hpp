@@ -171,7 +171,7 @@ class rerun_program {
     }
   }
 
-  /// Whether a row's own memory has the storage, which is there behind it.
+  /// Whether a row's own memory has the storage, which is there after it.
   bool lies(op_id v, tensor_id t) const { return contains(p_.creates(v), t) || (!consumes(v) && contains(p_.reads(v), t)); }
   static bool contains(std::span<const tensor_id> list, tensor_id t) { return std::ranges::find(list, t) != list.end(); }
 
@@ -256,7 +256,7 @@ namespace reruns {
 
 /// Gives an integer program of the rows (`detail::rerun_program`) to a solver: the order that is kept, or, where any order
 /// will do, a path of the graph. Its bound holds as that of `cover` does, without a certificate. Its executions take more than
-/// the budget where reruns do; they are repaired. Better than the best so far are asked for, so it stands behind policies that
+/// the budget if reruns do; they are repaired. Better than the best so far are asked for, so it stands after policies that
 /// find some. Gives up where the program has more than `most_rows` rows. A solver that fails is an error (solver_failed).
 ///
 /// A solver proves within tolerances. A reduced cost is taken to be off by 10^-6, and a sum by 10^-9 of itself, so that the

@@ -90,7 +90,7 @@ class referee {
 /// Checks that `order` is an order of p. Returns a graph_error if it is not, else an empty message. O(operators + uses).
 MEMSCHED_FUNCTION graph_error check_order(const problem& p, std::span<const op_id> order);
 
-/// The cost of `order`; an error that says why, if it is no order of p. O(operators + uses).
+/// The cost of `order`; an error that says why, if it is not an order of p. O(operators + uses).
 MEMSCHED_FUNCTION result<evaluation> evaluate(const problem& p, std::span<const op_id> order, memory_model model = {});
 
 }  // namespace MEMSCHED_ABI

@@ -30,13 +30,13 @@ struct executions_evaluation {
 /// Departures come after all else. O(executions + uses).
 MEMSCHED_FUNCTION graph_error check_executions(const execution_table& table, std::span<const op_id> executions);
 
-/// Returns the memory and the cost of `executions` with `loads`, at `prices`; an error that names step and operator where they
-/// are no schedule of p, or cost more than 2^62. A reader reads the latest copy of a storage: the one that the last execution
-/// of its producer, or the last load, before it created. A copy lives from there to its last reader before the next is
-/// created; the last copy of a storage that stays lives to the end, and a copy that nobody reads dies with its creation. All
-/// graph inputs are there at the start; each lives to its last reader anywhere, or before its next load. With
+/// Returns the memory and the cost of `executions` with `loads`, at `prices`; an error that names step and operator if they
+/// are not a schedule of p, or cost more than 2^62. A reader reads the latest copy of a storage: the one that the last
+/// execution of its producer, or the last load, before it created. A copy lives from there to its last reader before the
+/// next is created; the last copy of a storage that stays lives to the end, and a copy that is never read dies with its
+/// creation. All graph inputs are there at the start; each lives to its last reader anywhere, or before its next load. With
 /// `prices.ends_outside`, an input that is loaded before its first use may be outside from the start, and a storage with a load
-/// at the end leaves behind its last use. Where no operator
+/// at the end leaves after its last use. If no operator
 /// runs twice and nothing is loaded, the numbers are those of `evaluate`. O(executions + uses).
 MEMSCHED_FUNCTION result<executions_evaluation> evaluate_executions(const problem& p, std::span<const op_id> executions,
                                                                     memory_model model = {},
@@ -58,7 +58,7 @@ inline namespace MEMSCHED_ABI {
 namespace detail {
 
 /// The effect of each execution on memory, walking back so that each use knows whether it is the last of its copy. Sets `live`
-/// to the bytes behind the start that are not moved away at once.
+/// to the bytes after the start that are not moved away at once.
 inline std::vector<firing_effect> effects(const execution_table& table, std::span<const op_id> executions,
                                           memory_model model, bytes& live) {
   const problem& p = table.graph();

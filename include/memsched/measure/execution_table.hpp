@@ -18,7 +18,7 @@ namespace memsched {
 inline namespace MEMSCHED_ABI {
 
 /// Runs of operators, and moves of storages, as executions of one kind. Ids of moves follow those of operators. A load brings
-/// back a storage that left memory: it reads nothing and creates the storage. A departure ends a storage that stays: behind all
+/// back a storage that left memory: it reads nothing and creates the storage. A departure ends a storage that stays: after all
 /// else it creates a copy without bytes, which is outside (`offload::ends_outside`). Refers to the problem.
 class execution_table {
  public:
@@ -103,7 +103,7 @@ class view_ages {
       : table_(&table), ran_(table.graph().ops().size(), 0), made_(table.graph().tensors().size(), 0) {}
 
   /// Whether t is a view that was not made again since its storage was created or loaded. Views by the operator that creates the
-  /// storage, and those that nobody makes, come back with it.
+  /// storage, and those that no operator makes, come back with it.
   bool is_stale(tensor_id t) const {
     const problem& p = table_->graph();
     const tensor_id storage = p.storage(t);
@@ -122,7 +122,7 @@ class view_ages {
   std::size_t step_ = 0;
 };
 
-/// Runs and moves in one sequence of ids. The loads must be in ascending order of their places, of which none is behind the
+/// Runs and moves in one sequence of ids. The loads must be in ascending order of their places, of which none is after the
 /// end; those at the end are departures where these may be.
 inline std::vector<op_id> with_loads(const execution_table& table, std::span<const op_id> executions,
                                      std::span<const storage_load> loads) {

@@ -35,7 +35,7 @@ class arena_pieces {
 
   firing rule(op_id op) const { return p_.firing(op).value_or(model_.default_firing); }
 
-  /// False where that is no order.
+  /// False if that is not an order.
   bool play(std::span<const op_id> order) {
     constexpr auto never = static_cast<std::int64_t>(-1);
     const auto n = static_cast<std::int64_t>(order.size());

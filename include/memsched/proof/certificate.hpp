@@ -40,7 +40,7 @@ struct layer_member {
 /// A fact about positions. Nodes that take memory while they run are counted; E(k) is the set of nodes that have run before counted node number k,
 /// from 0, and the last E is all. The flow, with the price on each counted node, shows that E(k) has `level` or more if it
 /// holds v (`inside`), or lacks it; or in any case. In orders with a smaller peak, then, v is in no E up to E(k), or in E(k)
-/// and all behind it; or there is no such order.
+/// and all after it; or there is no such order.
 struct position_fact {
   index_t k = 0;
   node_id v = none;  ///< none where it is about E(k) in any case
@@ -91,7 +91,7 @@ struct proof_step {
 };
 
 /// The nodes that are no events of a family (docs/proofs.md, section 6): *folded* ones run together with another node; *light*
-/// ones add memory, and take at most `most_light` more while they run than there is behind them.
+/// ones add memory, and take at most `most_light` more while they run than there is after them.
 struct event_model {
   bytes most_light = 0;
   std::vector<precedence> folded{};  ///< each `before` runs together with its `after`

@@ -39,7 +39,7 @@ inline namespace MEMSCHED_ABI {
 
 namespace detail {
 
-/// Checks steps and the family behind them, on one graph.
+/// Checks steps and the family after them, on one graph.
 class certificate_checker {
  public:
   explicit certificate_checker(const schedule_graph& g) : given_(g), g_(g) {}
@@ -154,13 +154,13 @@ class certificate_checker {
     return {};
   }
 
-  // Layers: some member runs first, with none before it, or last, with none behind it.
+  // Layers: some member runs first, with none before it, or last, with none after it.
 
   std::string apply_layer(const proof::proof_step& s) {
     if (s.v != none || s.other != none || !s.flow.empty() || !s.then.empty() || !s.otherwise.empty() || !s.edges.empty() ||
         !s.positions.empty())
       return "a layer has members, and nothing else";
-    node_set around(g_.size());  // the members and all nodes behind one; or before one, for the last
+    node_set around(g_.size());  // the members and all nodes after one; or before one, for the last
     for (std::size_t i = 0; i < s.layer.size(); ++i) {
       const node_id v = s.layer[i].v;
       if (v >= g_.size() || (i > 0 && s.layer[i - 1].v >= v)) return "names a node that does not exist, or not in order";
@@ -170,7 +170,7 @@ class certificate_checker {
     for (const auto& [v, flow] : s.layer) {
       before_ = s.v_first ? g_.above(v) : around;
       after_ = s.v_first ? around : g_.below(v);
-      if (overlap(before_, after_)) {  // another one comes before it, or behind it
+      if (overlap(before_, after_)) {  // another one comes before it, or after it
         if (flow.empty()) continue;
         return "node " + std::to_string(v) + " has a flow, but is not the one that it is about";
       }

@@ -16,7 +16,8 @@ namespace memsched {
 inline namespace MEMSCHED_ABI {
 namespace detail {
 
-/// Sets of nodes behind some events, and which events may happen next (docs/proofs.md, section 6, Events). The graph has no credits.
+/// Sets of nodes after some events, and which events may happen next (docs/proofs.md, section 6, Events). The graph has no
+/// credits.
 class event_checker {
  public:
   explicit event_checker(const proof_graph& g)
@@ -107,7 +108,7 @@ class event_checker {
     }
     return feeds_w && freed <= g_.cost(v).impact;
   }
-  /// The least by which an order, in the step in which v runs with its guests, is above the level behind it.
+  /// The least by which an order, in the step in which v runs with its guests, is above the level after it.
   delta room(node_id v) const {
     delta least = std::numeric_limits<delta>::max();
     for (node_id u : runs(v)) least = std::min(least, drop(u));
@@ -144,8 +145,8 @@ class event_checker {
     for (node_id u : missing_) marked_[u] = false;
     return all_wanted;
   }
-  /// The set behind the event that was found open at `ran` last. Then `freed_` are the nodes that free memory alone on the way, and
-  /// `added_` the others.
+  /// The set after the event that was found open at `ran` last. Then `freed_` are the nodes that free memory alone on the
+  /// way, and `added_` the others.
   node_set with_missing(const node_set& ran) {
     node_set larger = ran;
     added_.clear(), freed_.clear();

@@ -89,7 +89,7 @@ class family_checker {
     for (node_id u : fresh) ran[u] = true;
     return grown(std::move(ran), std::move(fresh));
   }
-  /// With all idle nodes that are ready, again and again, of those behind `fresh` or in it.
+  /// With all idle nodes that are ready, again and again, of those after `fresh` or in it.
   node_set grown(node_set ran, std::vector<node_id> fresh) const {
     const auto try_run = [&](node_id u) {
       if (ran[u] || !idle_[u]) return;

@@ -30,9 +30,9 @@ inline namespace MEMSCHED_ABI {
 /// unless decisions cut it. Without loads, costs are multiples of the greatest common divisor of all costs, to which a
 /// leaf's value is rounded up; with loads, of 1.
 ///
-/// At a row with needs, the storage of a gap is in memory, or it is absent and its producer runs again behind the row; then
+/// At a row with needs, the storage of a gap is in memory, or it is absent and its producer runs again after the row; then
 /// the producer's inputs are needed, too. Each needed storage takes p times its bytes if it is in memory; if absent, its
-/// gap pays, or behind all its uses its tail. So a storage with a gap saves p times its bytes by its absence only where all
+/// gap pays, or after all its uses its tail. So a storage with a gap saves p times its bytes by its absence only if all
 /// that its absence asks for is paid. Shares of these payments, of which none gives more than it has, bound the savings
 /// from above (weak duality of minimum cut and maximum flow): the part that no share covers is taken off the value. A
 /// storage that is loaded needs no inputs, but costs more than its stretch counts where a rerun is cheaper: shares of
@@ -41,16 +41,16 @@ inline namespace MEMSCHED_ABI {
 /// rounded down.
 ///
 /// Parts. A row at which the storage of a gap is in memory cuts the gap: absent on either side, it is made again on that
-/// side. Let a case decide of a single row k with needs that t is needed and absent. Then its producer runs again behind k,
-/// and its reads are needed at k. If a row b behind k uses t, or t is decided to be in memory there, that run is before b.
+/// side. Let a case decide of a single row k with needs that t is needed and absent. Then its producer runs again after k,
+/// and its reads are needed at k. If a row b after k uses t, or t is decided to be in memory there, that run is before b.
 /// If one of its reads is decided to be needed and absent at k, too, then that one is made again between k and b, and
 /// absent from b on, it is made again once more: b cuts its gap or tail, and those of its own producer's reads likewise.
 /// Two cuts are not at the cost of one run: the second one's k must not be before the first one's b. Where storages can be
 /// loaded, cases decide whole gaps and tails, and nothing is cut.
 ///
 /// Reruns. Let t be decided to be needed and absent at row k, and let row b end its gap by a use. While its producer runs
-/// again between k and b, the storage of each other gap is in memory that begins at row k or right behind its use by row k,
-/// and ends behind row b or by a use of row b: but if it is made again in that gap. So storages that are made again have
+/// again between k and b, the storage of each other gap is in memory that begins at row k or right after its use by row k,
+/// and ends after row b or by a use of row b: but if it is made again in that gap. So storages that are made again have
 /// the bytes by which all of this exceeds the budget, and a price for these bytes counts like that of a row. A case with
 /// `again` decides whether a storage is made again in a gap; where it is not, the storage is in memory at all rows. Where
 /// other decisions say that it is in memory at rows of a gap, it may still be made again between these, so that reruns

@@ -98,7 +98,7 @@ class window_checker {
     return false;
   }
 
-  /// Whether the `behind` nodes come behind all producers of resources live at the start, and the `ahead` nodes before all
+  /// Whether the `behind` nodes come after all producers of resources live at the start, and the `ahead` nodes before all
   /// that free resources live at the end.
   std::string check_ends() const {
     const std::vector<node_id> order = base::topological_order(g_.preds, g_.succs);

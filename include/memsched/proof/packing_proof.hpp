@@ -14,7 +14,7 @@ namespace proof {
 
 /// A step of a packing proof: a pair, or a sum.
 ///
-/// A pair of buffers that meet: of these, one is below the other. The steps behind it refute that the first is, then that
+/// A pair of buffers that meet: of these, one is below the other. The steps after it refute that the first is, then that
 /// the second is. A sum: buffers that are live at a moment, and take more room than their ranges leave them.
 struct packing_step {
   bool is_sum = false;

@@ -37,7 +37,7 @@ class packing_ranges {
   const buffer& operator[](std::size_t i) const { return *buffers_[i]; }
   std::int64_t least(std::size_t i) const { return least_[i]; }
   std::int64_t most(std::size_t i) const { return most_[i]; }
-  /// Whether two buffers have a moment in common; only behind `list_pairs`, as all of the following.
+  /// Whether two buffers have a moment in common; only after `list_pairs`, as all of the following.
   bool meet(std::size_t a, std::size_t b) const { return height(a, b) > 0; }
   /// The least distance from a's offset up to b's, if a is below b; 0 if they do not meet.
   std::int64_t height(std::size_t a, std::size_t b) const { return (*height_)[a * size() + b]; }

@@ -49,7 +49,7 @@ class proof_graph {
     preds_[to].push_back(from);
     succs_[from].push_back(to);
   }
-  /// All that comes before v, or behind it.
+  /// All that comes before v, or after it.
   node_set above(node_id v) const { return reached(v, preds_); }
   node_set below(node_id v) const { return reached(v, succs_); }
 
@@ -119,8 +119,8 @@ class proof_graph {
     return seen;
   }
   /// Whether v reaches all that u reaches, but for v itself and nodes that may be looked past; u reaches v if they are to be
-  /// `ordered`, and only there; and v does not reach u. Nodes behind a node that v reaches, v reaches too, and v is not
-  /// behind such a node, as the graph has no cycle: so the walk from u ends at the first nodes that may not be looked past.
+  /// `ordered`, and only there; and v does not reach u. Nodes after a node that v reaches, v reaches too, and v is not
+  /// after such a node, as the graph has no cycle: so the walk from u ends at the first nodes that may not be looked past.
   bool covers(node_id v, node_id u, bool behind, bool ordered) const {
     const lists& next = behind ? succs_ : preds_;
     node_set seen(size());

@@ -28,7 +28,7 @@ class proof_needs {
   enum answer : signed char { open, absent, present };
 
   struct decision {
-    std::size_t stretch;      // a gap, or behind all of them the tail of a storage
+    std::size_t stretch;      // a gap, or after all of them the tail of a storage
     std::size_t first, last;  // rows, both included
     bool absent;              // needed and absent at some of these rows
     bool again;               // instead, of a whole gap: whether the storage is made again in it
@@ -56,7 +56,7 @@ class proof_needs {
     std::vector<std::size_t> place;  // per storage
   };
 
-  /// The producer of a member runs again behind a row, before the row that uses its storage next.
+  /// The producer of a member runs again after a row, before the row that uses its storage next.
   struct rerun {
     std::size_t need_row, member;
     int128 bytes;                      // of the producer
@@ -151,7 +151,7 @@ class proof_needs {
     rows.push_back(std::move(n));
   }
 
-  /// Adds the rerun of a storage behind a row with needs. Returns false where there is none with a known use.
+  /// Adds the rerun of a storage after a row with needs. Returns false if there is none with a known use.
   bool add_rerun(std::size_t k, tensor_id t) {
     const auto n = std::ranges::find(rows, k, &need_row::row);
     if (moves_ || n == rows.end() || t >= n->place.size() || n->place[t] == nowhere) return false;
@@ -170,7 +170,7 @@ class proof_needs {
     reruns.push_back(std::move(r));
     return true;
   }
-  /// Whether a gap begins right behind a row that makes or uses its storage: not during the next one, which consumes it.
+  /// Whether a gap begins right after a row that makes or uses its storage: not during the next one, which consumes it.
   bool begins_behind(std::size_t gap, std::size_t k) const {
     const proof_rows::gap& g = rows_.gaps[gap];
     if (g.first != k + 1) return false;
@@ -178,7 +178,7 @@ class proof_needs {
     if (has(p_.reads(next), g.storage) && rows_.rule(next) == firing::cbp) return false;
     return has(p_.reads(here), g.storage) || has(p_.creates(here), g.storage);
   }
-  /// The row right behind a gap, if it uses the storage.
+  /// The row right after a gap, if it uses the storage.
   std::size_t use_behind(std::size_t gap) const {
     const std::size_t behind = stretch(gap).last + 1;
     if (behind == proof_.rows.size()) return nowhere;

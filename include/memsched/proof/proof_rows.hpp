@@ -63,7 +63,7 @@ class proof_rows {
   }
 
   std::vector<gap> gaps;
-  std::vector<gap> tails;      ///< per storage, the rows behind all its uses; first `nowhere` where it stays
+  std::vector<gap> tails;      ///< per storage, the rows after all its uses; first `nowhere` if it stays
   std::vector<int128> excess;  ///< per row, over the budget, rounded up
   std::vector<int128> room;    ///< per row: bytes of the budget beside those of the operator
 
@@ -104,7 +104,7 @@ class proof_rows {
         for (op_id u : p_.predecessors(op)) raise(op, row_[u] == nowhere ? before[u] : row_[u] + 1);
     return before;
   }
-  /// The first row that certainly runs behind each operator, or is its own; the number of rows where there is none.
+  /// The first row that certainly runs after each operator, or is its own; the number of rows if there is none.
   std::vector<std::size_t> first_behind() const {
     if (!proof_.any_order) return row_;
     std::vector<std::size_t> behind(p_.ops().size(), proof_.rows.size());
@@ -179,7 +179,7 @@ class proof_rows {
     g.closed = false;
   }
 
-  /// The first row behind all uses of a storage; nowhere where it stays.
+  /// The first row after all uses of a storage; nowhere if it stays.
   std::size_t first_row_behind(tensor_id t, const std::vector<std::size_t>& behind) const {
     if (p_.stays(t)) return nowhere;
     std::size_t first = 0;

@@ -60,11 +60,11 @@ struct recompute_proof {
   unsigned scale = 0;                      ///< prices are multiples of 2^-scale of the cost's unit
   std::vector<std::vector<std::pair<index_t, std::uint64_t>>> prices;  ///< lists of (row, price of a byte)
   std::vector<index_t> needs;                               ///< rows where absent storages are made again from needed ones
-  std::vector<std::pair<index_t, tensor_id>> reruns;        ///< (row, storage): their prices stand behind those of rows
+  std::vector<std::pair<index_t, tensor_id>> reruns;        ///< (row, storage): their prices stand after those of rows
   std::vector<bytes> units;                                 ///< per row with needs: its bytes are counted in whole units
   std::vector<std::vector<proof::recompute_share>> shares;  ///< per list of prices, at rows with needs
   std::optional<proof::weighed_proof> weighed;              ///< instead of rows, prices and cases
-  std::vector<proof::recompute_case> cases;  ///< the first is the root; a case stands behind the one that it belongs to
+  std::vector<proof::recompute_case> cases;  ///< the first is the root; a case stands after the one that it belongs to
 };
 
 }  // namespace MEMSCHED_ABI

@@ -29,8 +29,8 @@ struct traffic_problem {
   std::vector<tensor_id> storage_of;  ///< per tensor, the storage of which it is a value
 };
 
-/// The traffic of `order` under `model`. Fails if it is no order of p, or values of updated storages have more than 2^61 bytes
-/// in all. O(operators + uses).
+/// The traffic of `order` under `model`. Fails if it is not an order of p, or values of updated storages have more than 2^61
+/// bytes in all. O(operators + uses).
 MEMSCHED_FUNCTION result<traffic_problem> make_traffic_problem(const problem& p, std::span<const op_id> order,
                                                                memory_model model);
 

@@ -24,7 +24,7 @@ inline namespace MEMSCHED_ABI {
 /// Lemma. Executions of p with peak <= B have an extra cost of at least (peak of their first runs as an order of the weighed
 /// problem - price * B) / 2^scale. So the least peak of the weighed problem bounds the extra cost of all executions.
 /// Proof. Consider the first run of an operator u. A storage that an earlier first run made and a later one reads is in
-/// memory, or its producer runs again behind u, or it is loaded behind u. The first take at most price * B together with u's
+/// memory, or its producer runs again after u, or it is loaded after u. The first take at most price * B together with u's
 /// own reads, outputs and workspace. The others cost, together, at most the extra cost: their producers differ, but for outputs
 /// of one operator, of which one is charged, and each is written for itself. Each weighs at most that. A storage that u reads or makes weighs its bytes while u runs: the
 /// workspace of u makes up for the lack of their weights. An output that may take the storage of an input weighs no more than

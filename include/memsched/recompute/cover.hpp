@@ -178,7 +178,7 @@ class cover_search {
     answer_.proof.shares.push_back(std::move(shares));
     return static_cast<index_t>(lists.size() - 1);
   }
-  /// The place of a price in the proof: a row, or behind all rows a rerun.
+  /// The place of a price in the proof: a row, or after all rows a rerun.
   index_t place_of_price(std::size_t k) const {
     return k < rows_.size() ? rows_[k] : static_cast<index_t>(cover_.source.rows.size() + k - rows_.size());
   }

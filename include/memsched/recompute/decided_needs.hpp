@@ -109,7 +109,7 @@ class decided_needs {
  private:
   enum state : unsigned char { open, absent, in_memory };
 
-  /// The first row behind that of a need at which its storage is in memory; none where that is unknown.
+  /// The first row after that of a need at which its storage is in memory; none if that is unknown.
   index_t next_use(const decision_list& known, const rerun_need& n) const {
     if (n.stretch == none || n.stretch >= rows_.gaps.size()) return none;
     for (const rerun_decision& d : known.of(n.stretch))

@@ -26,8 +26,8 @@ struct exact_executions {
 /// The executions of least extra cost within the budget. With an `order` (of all operators), those in which operators first
 /// run in it. Dijkstra's search over the operators that ran, the storages that are there and those that were written: a step
 /// runs an operator that has its reads there, or loads a storage; then any of its reads may end, and any of its creates may be
-/// kept. Where storages may end outside, they leave for good behind all else. O(2^(operators + 2 storages)) at worst: good to some ten operators. Graphs with more than 64 operators, or storages
-/// and views, are too large.
+/// kept. If storages may end outside, they leave for good after all else. O(2^(operators + 2 storages)) at worst: good to
+/// some ten operators. Graphs with more than 64 operators, or storages and views, are too large.
 MEMSCHED_FUNCTION exact_executions cheapest_executions(const execution_table& table, memory_model model, bytes budget,
                                                        std::span<const op_id> order, search& context);
 
@@ -162,12 +162,12 @@ class execution_search {
     return true;
   }
 
-  /// Whether nobody may miss a storage that is made no more.
+  /// Whether nothing may miss a storage that is no longer made.
   bool may_end(tensor_id t, std::uint64_t ran) const {
     return table_.returns(t) || (!p_.stays(t) && (readers_[t] & ~ran) == 0);
   }
 
-  /// The place behind an execution of op, but for storages that end or are kept; and the cost.
+  /// The place after an execution of op, but for storages that end or are kept; and the cost.
   place behind(const place& x, op_id op, std::uint64_t& cost) const {
     place next = x;
     cost = table_.cost(op);

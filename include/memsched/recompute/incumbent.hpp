@@ -55,8 +55,8 @@ class rerun_incumbent {
 
   // --- the answer so far ---
   /// Plays executions, and keeps them where they are the first within the budget, or cost less than those before, or where
-  /// none are within it and their peak is the least. Returns whether they are within the budget. Sets the result's error where
-  /// they are no schedule of the question. Those within the budget join `schedules`. O(executions + uses).
+  /// none are within it and their peak is the least. Returns whether they are within the budget. Sets the result's error if
+  /// they are not a schedule of the question. Those within the budget join `schedules`. O(executions + uses).
   bool offer(rerun_stages s);
   /// The same for executions in any form; those that `rerun_stages` can hold join `schedules`.
   bool offer(std::span<const op_id> executions);
@@ -153,7 +153,7 @@ MEMSCHED_FUNCTION void rerun_incumbent::report() const {
                         progress::costs{least_cost(), facts_.lower_bound}});
 }
 
-/// Nothing, and an error, where the executions are no schedule.
+/// Nothing, and an error, if the executions are not a schedule.
 MEMSCHED_FUNCTION std::optional<rerun_incumbent::played_executions> rerun_incumbent::play(
     std::span<const op_id> executions) {
   auto [runs, loads] = without_loads(table_, executions);

@@ -14,7 +14,7 @@
 namespace memsched {
 inline namespace MEMSCHED_ABI {
 
-/// A storage that is needed behind a row if the storage before it in a chain is absent there.
+/// A storage that is needed after a row if the storage before it in a chain is absent there.
 struct rerun_need {
   index_t row = 0;
   tensor_id storage = none;
@@ -22,7 +22,7 @@ struct rerun_need {
   bool closed = false;     ///< it cannot be absent: it is neither made again nor loaded
   bool loads = false;      ///< it can be loaded
   bytes size = 0;          ///< in whole units of the row
-  index_t stretch = none;  ///< that bears the cost where it is absent: a gap, or behind them a tail; none: it costs nothing
+  index_t stretch = none;  ///< that bears the cost if it is absent: a gap, or after them a tail; none: it costs nothing
 };
 
 /// A rerun of the producer of a need, if its storage is absent. Memory while it runs is a row of its own.
@@ -45,10 +45,10 @@ struct rerun_needs {
 /// The needs at `rows`, positions in r.rows that rise.
 ///
 /// Lemma. Let N be the least set of storages that holds those with a gap at row k, and for each member that is absent at k all
-/// that its producer reads. The producer of each absent member runs again behind row k, where nothing can be loaded.
+/// that its producer reads. The producer of each absent member runs again after row k, if nothing can be loaded.
 /// Proof. By induction along the chain: a member with a gap has a use still to come; any other is read by a producer that
-/// runs again behind row k, and is absent there. So it is made again in between. Hence each member takes its bytes at row k
-/// or costs a rerun, which its stretch bears: a gap, or the rows behind all uses of the storage. The stretches of one storage
+/// runs again after row k, and is absent there. So it is made again in between. Hence each member takes its bytes at row k
+/// or costs a rerun, which its stretch bears: a gap, or the rows after all uses of the storage. The stretches of one storage
 /// do not overlap in time, so that no rerun is counted twice. A member that is loaded instead needs no inputs, but its stretch
 /// bears `load_more`: savings that rest on its inputs are limited to that, over all rows (priced_closure). The reads and
 /// outputs of the operator of row k are in memory at k, and no needs. O(chosen rows * uses).
@@ -65,9 +65,9 @@ MEMSCHED_FUNCTION rerun_needs find_needs(const execution_table& table, memory_mo
 /// Lemma. In a schedule that loads nothing, let the storage t of a gap be needed and absent at row k, and let the operator
 /// of row b use it next. While the producer of t runs again between both, the storages of other gaps that last from k to b
 /// are in memory, but for those that are made again in these gaps. The latter have at least the bytes over the budget.
-/// Proof. Let j be the storage of a gap that lasts. It was made before row k or by its operator, and has a use behind the
-/// rerun. If it is absent while the producer of t runs, then it is made again behind that and before that use, which ends
-/// the gap or is behind row b. Reads and outputs of the producer are counted with it.
+/// Proof. Let j be the storage of a gap that lasts. It was made before row k or by its operator, and has a use after the
+/// rerun. If it is absent while the producer of t runs, then it is made again after that and before that use, which ends
+/// the gap or is after row b. Reads and outputs of the producer are counted with it.
 MEMSCHED_FUNCTION void find_reruns(const execution_table& table, memory_model model, const rerun_rows& r, bytes budget,
                                    rerun_needs& needs);
 

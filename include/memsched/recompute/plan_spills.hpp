@@ -64,7 +64,7 @@ inline std::vector<storage_load> loads_of(const traffic_problem& t, std::span<co
   return loads;
 }
 
-/// Spills for loads of values: each leaves right behind its last use before.
+/// Spills for loads of values: each leaves right after its last use before.
 inline std::vector<spill> spills_of(const traffic_problem& t, std::span<const storage_load> loads) {
   const problem& graph = t.graph;
   const index_t steps = t.step_of.empty() ? 0 : t.step_of.back() + 1;

@@ -59,7 +59,7 @@ class played_stages {
   /// Uses and creations of a storage, in order.
   std::span<const event> events(tensor_id t) const { return events_[t]; }
 
-  /// The first event of t at `at` or behind; the end of `events(t)` where there is none.
+  /// The first event of t at `at` or later; the end of `events(t)` if there is none.
   const event* next_event(tensor_id t, index_t at) const;
   /// Whether t is in memory before `next`, an event of it or their end: `next` is a use, or t stays to the end.
   bool alive_before(tensor_id t, const event* next) const { return is_end(t, next) ? p_.stays(t) : !next->creates; }
@@ -230,7 +230,7 @@ MEMSCHED_FUNCTION void played_stages::touch(op_id op, index_t at) {
   for (tensor_id t : table_.creates(op)) touch_storage(t);
 }
 
-/// Whether t is used again behind some execution before it is made anew: by insertions from `added` on and executions from
+/// Whether t is used again after some execution before it is made anew: by insertions from `added` on and executions from
 /// `at` on.
 MEMSCHED_FUNCTION bool played_stages::used_behind(tensor_id t, index_t at, std::size_t added) const {
   const event* next = next_event(t, at);

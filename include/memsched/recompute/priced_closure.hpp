@@ -113,7 +113,7 @@ class priced_closure final : public priced_cover {
         wholes.push_back({static_cast<index_t>(source.gaps.size()) + i, t.first, t.last, 0, 0, t.size, t.cost(), open});
   }
 
-  /// Takes needs that are made again for another one, with pieces that are absent behind that, too: the one with the dearest
+  /// Takes needs that are made again for another one, with pieces that are absent after that, too: the one with the dearest
   /// piece. Returns the first need that is not decided, of it and those that it is made again for.
   template <class F>
   std::optional<decision> dearest_return(const F& absent) {
@@ -193,7 +193,7 @@ class priced_closure final : public priced_cover {
     }
   }
 
-  /// Reruns have prices behind those of rows, and gaps that last while they run are decided, too.
+  /// Reruns have prices after those of rows, and gaps that last while they run are decided, too.
   void add_reruns() {
     wanted.resize(rows.size() + needs_.reruns.size(), 0);
     rooms_.resize(needs_.reruns.size());

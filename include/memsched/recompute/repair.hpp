@@ -34,7 +34,7 @@ class rerun_search {
   /// passes `most`, or a limit is met.
   bool open_gaps(rerun_stages& s, const rerun_rows& r, const std::vector<bool>& absent, std::uint64_t most);
   /// Destroys a part of the reruns and loads, repairs and prunes, and keeps the result if it costs no more, or now and then a little
-  /// more. Ends behind `idle` rounds without gain, at `enough` extra cost, or at a limit. `s` must be within the budget.
+  /// more. Ends after `idle` rounds without gain, at `enough` extra cost, or at a limit. `s` must be within the budget.
   void improve(rerun_stages& s, std::uint64_t idle, std::uint64_t enough);
 
  private:

@@ -30,7 +30,7 @@ struct rerun_gap {
   index_t first = 0, last = 0;  ///< rows, both included
   bytes size = 0;
   index_t since = none;  ///< the row that makes or uses the storage at the begin of the gap; none: it begins otherwise
-  index_t back = none;   ///< the row behind the gap, which uses the storage; none: a use that is no row ends the gap
+  index_t back = none;   ///< the row after the gap, which uses the storage; none: a use that is no row ends the gap
   std::uint64_t rerun = never;  ///< the cost that the gap bears of a rerun; never: the storage is not made again
   std::uint64_t load = never;   ///< the cost to read the storage back; never: it does not leave memory
   std::uint64_t write = 0;      ///< the gap's share of the cost to write the storage, which a load bears, too
@@ -52,18 +52,18 @@ struct rerun_gap {
 /// Decisions cut stretches into pieces, which pay for different reruns. Lemma. Let the decisions hold of a schedule that loads
 /// nothing.
 /// 1. At a row where the storage of a gap is in memory, the gap is cut in two.
-/// 2. Let t be needed and absent at row k, and used or in memory at row b, the first such row behind k. Let the producer of t
+/// 2. Let t be needed and absent at row k, and used or in memory at row b, the first such row after k. Let the producer of t
 ///    read i, and let i be needed and absent at k, too. Then the stretch of i is cut before row b. The same holds for reads of
 ///    the producer of i that are needed and absent at k, and so on.
 /// Each piece in which its storage is needed and absent at some row has a rerun of its own.
-/// Proof. 1. A storage that is absent at a row before the cut is made again before the cut. One that is absent behind it is
-/// made again behind that row.
+/// Proof. 1. A storage that is absent at a row before the cut is made again before the cut. One that is absent after it is
+/// made again after that row.
 /// 2. t is made again between rows k and b. Its producer reads i then, and i is absent at k. So i is made again between k and
-/// b, and that is the rerun of the piece before the cut. If i is needed and absent at a row from b on, it is made again behind
+/// b, and that is the rerun of the piece before the cut. If i is needed and absent at a row from b on, it is made again after
 /// that. Where two cuts of a stretch rest on the same rerun, since the second one's k is before the first one's b, only the
 /// first is made.
 struct rerun_decision {
-  index_t stretch = none;       ///< a gap's position; behind all gaps, a tail's
+  index_t stretch = none;       ///< a gap's position; after all gaps, a tail's
   index_t first = 0, last = 0;  ///< rows, both included
   bool absent = false;
   bool again = false;  ///< of a whole gap, instead: whether its storage is made again in it, between the uses around the gap
@@ -74,15 +74,15 @@ struct rerun_rows {
   std::vector<op_id> rows;
   std::vector<bytes> fixed;  ///< bytes while each row runs, without those of gaps
   std::vector<rerun_gap> gaps;
-  std::vector<rerun_gap> tails;   ///< per storage that does not stay, at most one: the rows behind all its uses
+  std::vector<rerun_gap> tails;   ///< per storage that does not stay, at most one: the rows after all its uses
   std::vector<op_id> charged_to;  ///< per storage, the operator with the cost that its gaps bear; none: they bear nothing
 };
 
-/// Where the operators of a problem are among the rows of a path, of which each is behind the one before it in every order.
+/// Where the operators of a problem are among the rows of a path, of which each is after the one before it in every order.
 struct path_places {
   std::vector<index_t> row;     ///< per operator, its own; none: not on the path
   std::vector<index_t> before;  ///< how many rows certainly run before the operator first does
-  std::vector<index_t> made;    ///< the first row that certainly runs behind it, or is its own; the number of rows: none
+  std::vector<index_t> made;    ///< the first row that certainly runs after it, or is its own; the number of rows: none
 };
 
 /// O(operators + edges).
@@ -95,8 +95,8 @@ MEMSCHED_FUNCTION bytes bytes_of_run(const execution_table& table, memory_model 
 /// The rows of `order`, which runs every operator once: the scope is `given_order`. O(operators + uses).
 ///
 /// Lemma. Consider a schedule in which operators first run in this order. A storage that is absent at a row of one of its
-/// gaps is made again, or loaded, behind that row and before the use that ends the gap.
-/// Proof. A gap lies behind the first creation of the storage and before a use at the first run of a reader (or the end,
+/// gaps is made again, or loaded, after that row and before the use that ends the gap.
+/// Proof. A gap lies after the first creation of the storage and before a use at the first run of a reader (or the end,
 /// where it stays). That reader reads the latest copy, and the copies made before the row are gone.
 /// Hence the extra cost is at least the sum of the costs of all gaps in which storages are absent: gaps of one storage do
 /// not overlap in time, so that they need different executions, and each operator's cost is borne by one of its outputs. A
@@ -105,8 +105,8 @@ MEMSCHED_FUNCTION bytes bytes_of_run(const execution_table& table, memory_model 
 /// (`share_writes` finds better ones); tails have none. Of a storage that may end outside, a gap to the end costs no read.
 MEMSCHED_FUNCTION rerun_rows rows_of_order(const execution_table& table, memory_model model, std::span<const op_id> order);
 
-/// The rows of `path`, of which each operator is behind the one before it in every order: the scope is `any_order`. A
-/// storage is certainly made at a row that is behind its producer, and certainly needed later where the row is before one
+/// The rows of `path`, of which each operator is after the one before it in every order: the scope is `any_order`. A
+/// storage is certainly made at a row that is after its producer, and certainly needed later if the row is before one
 /// of its readers; the lemma of `rows_of_order` holds as it stands. O(operators + uses).
 MEMSCHED_FUNCTION rerun_rows rows_of_path(const execution_table& table, memory_model model, std::span<const op_id> path);
 
@@ -152,7 +152,7 @@ class row_builder {
   /// Gaps of a storage: stretches between uses by rows, up to the last row that is certainly before a use.
   void add_gaps(tensor_id t, std::span<const index_t> before, std::span<const index_t> made) {
     const op_id producer = p_.producer(t);
-    index_t end = p_.stays(t) ? static_cast<index_t>(out_.rows.size()) : 0;  // behind the last row with a use still to come
+    index_t end = p_.stays(t) ? static_cast<index_t>(out_.rows.size()) : 0;  // after the last row with a use still to come
     uses_.clear();
     for (op_id reader : p_.readers(t)) {
       end = std::max(end, before[reader]);

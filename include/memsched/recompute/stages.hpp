@@ -16,7 +16,7 @@ namespace memsched {
 inline namespace MEMSCHED_ABI {
 
 /// First runs, and the executions that come again right before each of them and at the end: ids of an `execution_table`, in
-/// the order of the operators' first runs, loads behind those of the operators that make their storages, departures at the end.
+/// the order of the operators' first runs, loads after those of the operators that make their storages, departures at the end.
 struct rerun_stages {
   std::vector<op_id> order;
   std::vector<std::vector<op_id>> again;  ///< per place in the order, and one more for the end
@@ -132,7 +132,7 @@ class stage_player {
   bytes spared(op_id e, tensor_id t) const { return table_.spared(e, t, model_); }
 
  private:
-  /// Walks back, so that each use knows whether it is the last of its copy. Returns the bytes that are live behind the start.
+  /// Walks back, so that each use knows whether it is the last of its copy. Returns the bytes that are live after the start.
   bytes find_effects() {
     for (tensor_id t : p_.tensors()) needed_[t] = p_.stays(t);
     effects_.resize(run_.size());

@@ -99,7 +99,7 @@ inline void load(OsiClpSolverInterface& osi, const milp_model& m) {
 
 /// Solves with Cbc's own cuts and heuristics; without its preprocessing, which crashes where it meets its time limit
 /// (2.10.8), and with the dual method for its first relaxation, since the start of the primal one heeds no limit. Ends late
-/// by a step that asks nobody: the presolve of the first relaxation, a factorization, or the copies of the program that Cbc
+/// by a step that does not ask: the presolve of the first relaxation, a factorization, or the copies of the program that Cbc
 /// makes before it branches. These grow with the rows of the program. Prints nothing. Not for two threads at a time: Cbc
 /// keeps state of its own beside its models.
 struct cbc {

@@ -35,7 +35,7 @@ inline namespace MEMSCHED_ABI {
 /// In the words of the command {model}, {solution}, {options} and {seconds} stand for the files and the time limit; the
 /// program is looked for in PATH. Its output is discarded. It is killed some seconds after its
 /// time is over, or at the caller's wish. The file holds nothing beside a solution: only a solution that is
-/// said to be optimal has a bound, so a program must not call a nearly optimal one optimal. A start is not handed on; a
+/// said to be optimal has a bound, so a program must not call a nearly optimal one optimal. A start is not passed on; a
 /// cut-off is, as an upper bound of the objective's variable.
 struct external_solver {
   enum class file : unsigned char { lp, mps };
