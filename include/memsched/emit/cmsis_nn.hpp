@@ -65,7 +65,7 @@ struct cmsis_scratch {
   }
 };
 
-/// Finds rows of the operand that lie one behind the other.
+/// Finds rows of the operand that lie one after the other.
 inline constexpr const char* c_cmsis_rows = R"c(
 /* Rows of the operand, one behind the other in the arena, and how many rows of padding stand before them. */
 struct block {

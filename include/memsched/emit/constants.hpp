@@ -37,7 +37,7 @@ class constants {
   /// `width`: bytes of one number in C.
   constants(std::string_view model, std::size_t width) : model_(model), width_(width) {}
 
-  /// The place of some numbers: in the model, counted in numbers, or behind its last one in `own`.
+  /// The place of some numbers: in the model, counted in numbers, or after its last one in `own`.
   std::int64_t add(const std::vector<Number>& some) {
     const std::string wanted = model_.empty() || some.empty() ? "" : bytes_of(some);
     std::size_t at = wanted.empty() ? model_.npos : model_.find(wanted);

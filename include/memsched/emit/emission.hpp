@@ -43,7 +43,7 @@ struct c_flash {
 struct c_library {
   std::string header, source, program, model;
   c_flash flash;
-  bytes scratch = 0, helium_scratch = 0;  ///< behind the tensors, for CMSIS-NN: on a core without vectors, and with (Helium)
+  bytes scratch = 0, helium_scratch = 0;  ///< after the tensors, for CMSIS-NN: on a core without vectors, and with (Helium)
 };
 
 }  // namespace MEMSCHED_ABI

@@ -20,14 +20,14 @@ inline namespace MEMSCHED_ABI {
 /// and constants for sizes, shapes, names and quantization. It needs an arena of `e.arena` bytes, where the tensors lie at
 /// their offsets, and nothing of the standard library but memcpy and, for functions of float32, math.h: no input, no output,
 /// no heap. Kernels are plain loops over row blocks, slices and whole tensors alike; the ones that no operator needs are left
-/// out. With `e.kernels` of CMSIS-NN its scratch stands behind the tensors, and the arena is larger by that. Tables hold
+/// out. With `e.kernels` of CMSIS-NN its scratch stands after the tensors, and the arena is larger by that. Tables hold
 /// each number in as few bytes as its column allows, and none where all rows agree. Inputs and outputs are the caller's:
 /// elements by rows, columns, channels, in the order of `ends_of`, however they are cut; parts of streamed inputs are copied
 /// when they are wanted. The program beside it reads the inputs from the file that its first argument names, or from standard
 /// input, and writes the outputs to the second one, or to standard output.
 ///
 /// All values are float32, or all are int8, or all uint8, with a scale, but for float32 in front of an operator that quantizes
-/// or behind one that dequantizes. The library computes the same as `run` with `float_numbers` or `int8_numbers` and the model's
+/// or after one that dequantizes. The library computes the same as `run` with `float_numbers` or `int8_numbers` and the model's
 /// own weights, bit for bit: integers are those of TensorFlow Lite's reference kernels. Of floats that holds where the compiler
 /// does not contract products and sums (`-std=c11`, or `-ffp-contract=off`) and has the same mathematical functions.
 ///

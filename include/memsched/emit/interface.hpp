@@ -53,7 +53,7 @@ inline const char* type_name(element e) {
   return e == element::float32 ? "float" : e == element::uint8 ? "uint8_t" : "int8_t";
 }
 
-/// The size of the arena, with room for functions of CMSIS-NN behind the tensors where there are such.
+/// The size of the arena, with room for functions of CMSIS-NN after the tensors if there are such.
 inline std::string c_arena(bytes size, const cmsis_scratch* room) {
   if (room == nullptr) return "#define NAME_ARENA_BYTES " + std::to_string(size) + "\n";
   return "#define NAME_ACTIVATION_BYTES " + std::to_string((size + 3) / 4 * 4) +

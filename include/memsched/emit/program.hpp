@@ -255,7 +255,7 @@ class c_program {
     most_segments_ = std::max(most_segments_, w.kernel_rows * w.kernel_columns * std::ssize(starts));
   }
 
-  /// The numbers of an image's parts, behind how many they are.
+  /// The numbers of an image's parts, after how many they are.
   void list_parts(std::vector<std::int64_t>& to, const image& x) {
     const std::size_t count = to.size();
     to.push_back(0);

@@ -379,7 +379,7 @@ static void share_pixel(const struct layer *l, const struct part *p, int r, int 
   }
 }
 )c";
-/// float32 before and behind eight-bit integers.
+/// float32 before and after eight-bit integers.
 inline constexpr const char* c_integer_reals = R"c(
 static float real_at(const struct layer *l, const struct part *p, size_t i) {
   float x;

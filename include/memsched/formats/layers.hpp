@@ -247,7 +247,7 @@ inline std::optional<std::uint16_t> to_half(float x) {
   return static_cast<std::uint16_t>(sign | magnitude);
 }
 
-/// Rows of pad before the image that a window of SAME pad has: the missing rows, halved, the odd one behind. None if
+/// Rows of pad before the image that a window of SAME pad has: the missing rows, halved, the odd one after it. None if
 /// so many windows (`out`) are not the number that SAME (or, with `same` false, VALID) gives.
 inline std::optional<std::int64_t> pad_before(coordinate in, coordinate out, std::int64_t kernel, std::int64_t stride,
                                               std::int64_t dilation, bool same) {

@@ -40,7 +40,7 @@ struct tensor_form {
 
 /// One graph of a model. The file lists its operators; the draft holds those that make activations, the others
 /// (those computed from constants and shapes alone) are left out; where one of the former needs the result of one of
-/// the latter that reads a shape, the draft orders it behind the producer of the tensor of that shape.
+/// the latter that reads a shape, the draft orders it after the producer of the tensor of that shape.
 struct model_graph {
   std::string place;               ///< in the file, for messages: "subgraphs[1]"
   std::vector<index_t> path;       ///< in the file: the subgraph; in ONNX, from outside in, operator and which of its graphs
@@ -52,7 +52,7 @@ struct model_graph {
   std::vector<index_t> eager;      ///< left out, but read the shape of an activation; ascending
 };
 
-/// The first is the model itself; a graph runs only such as stand behind it.
+/// The first is the model itself; a graph runs only such as stand after it.
 using model_graphs = std::vector<model_graph>;
 
 /// An order of one graph of a model.
@@ -121,7 +121,7 @@ inline bool lists_operators(const model_graph& g, const std::vector<op_id>& orde
 }
 
 /// All operators that the file lists for g, by place in the list, in an order that holds `order` of the draft. One that
-/// is left out and reads an activation stands right behind the producer of that, so that it keeps nothing alive; any
+/// is left out and reads an activation stands right after the producer of that, so that it keeps nothing alive; any
 /// other stands just before its first reader. O(operators + uses).
 inline std::vector<index_t> file_order(const model_graph& g, const std::vector<op_id>& order) {
   const std::size_t n = g.needs.size();
@@ -129,7 +129,7 @@ inline std::vector<index_t> file_order(const model_graph& g, const std::vector<o
   for (const index_t at : g.positions) kept[at] = true;
   std::vector<index_t> found, path;
   found.reserve(n);
-  // Places an operator behind the left-out producers of its operands. They form chains of any length: no recursion.
+  // Places an operator after the left-out producers of its operands. They form chains of any length: no recursion.
   const auto place = [&](index_t last) {
     path.push_back(last);
     while (!path.empty()) {

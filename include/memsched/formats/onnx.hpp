@@ -193,13 +193,13 @@ result<T> guarded(F f) {
 ///   operators that make nothing else. External data is never opened. The elements of large weights are neither copied nor
 ///   touched, so that a file may be mapped and larger than protobuf's 2 GiB.
 /// * Aliases of their first input: Reshape, Flatten, Squeeze, Unsqueeze, Identity, and Dropout, whose mask is left out
-///   where nobody reads it.
+///   if no operator reads it.
 /// * `overwrites`: an element-wise operator names its first input that is an activation of the element type (Cast: of as
 ///   many bytes) and, but for leading dimensions of 1, the shape of its output: no operand that broadcasts.
 /// * An operator that holds graphs (If, Loop, Scan) reads the values that they capture and runs them; an If with a condition
 ///   that is constant runs one alone. Captured values are weights to a graph inside; its results and its formal inputs are
 ///   not. A loop's carried values must keep their shape.
-/// * An operator that needs a number computed from the shape of an activation runs behind the producer of that activation.
+/// * An operator that needs a number computed from the shape of an activation runs after the producer of that activation.
 /// * An operator that this ONNX library does not know needs a declared shape. Functions of the file, sequences, maps,
 ///   optionals, sparse activations and strings are refused.
 /// * Operators are named as in the file, else by type and position ("Relu_3"), and keep the file's order where that

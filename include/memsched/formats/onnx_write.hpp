@@ -69,7 +69,7 @@ inline bool permute(std::string& bytes, const record& graph, const std::vector<i
     if (r.field == graph_node && r.type == 2) nodes.push_back(r);
   if (nodes.size() != order.size()) return false;
   if (nodes.empty()) return true;
-  const std::size_t begin = nodes.front().begin, end = nodes.back().end;  // weights stand behind, as a rule
+  const std::size_t begin = nodes.front().begin, end = nodes.back().end;  // weights follow, as a rule
   std::string made;
   made.reserve(end - begin);
   std::size_t next = 0;

@@ -167,7 +167,7 @@ class sdf3_reader {
     return rate;
   }
 
-  // Sizes of tokens, which stand behind the channels.
+  // Sizes of tokens, which stand after the channels.
 
   bool read_sizes(pugi::xml_node application) {
     return each(application, "sdfProperties", [&](pugi::xml_node p) { return read_sizes_of(p); }) &&

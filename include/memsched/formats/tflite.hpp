@@ -129,7 +129,7 @@ class draft_maker {
     made_.positions.push_back(static_cast<index_t>(position));
   }
 
-  /// A model that Vela compiled has its order and its places already: its operators read scratch that nobody writes.
+  /// A model that Vela compiled has its order and its places already: its operators read scratch that no operator writes.
   void refuse_ethos_u(const operator_info& op) {
     if (op.kind != custom || m_.kind_of(op) != "ethos-u") return;
     for (const index_t t : op.inputs)
@@ -239,9 +239,9 @@ inline result<model_graphs> read_model(model_file& m, tensor_sizes& sizes, const
 ///
 /// * The first is subgraph 0, the others are those that it runs, directly or not; a subgraph that several operators run
 ///   is one graph. Signatures are ignored.
-/// * Constants are left out: tensors with data in the file (or in an external one), empty ones that nobody writes, tensors
+/// * Constants are left out: tensors with data in the file (or in an external one), empty ones that no operator writes, tensors
 ///   computed from constants alone, such as DEQUANTIZE of float16 weights, and inputs of a subgraph for which all
-///   operators that run it hand a constant on (in a loop: which the body returns as it came). Operators that compute
+///   operators that run it pass a constant on (in a loop: which the body returns as it came). Operators that compute
 ///   constants are left out too, unless custom, random, stateful, or named by a control dependency: their results stay
 ///   for the whole run, as weights do.
 /// * A variable (is_variable) lives from start to end: it is a graph input and a graph output. Operators that may change it

@@ -62,7 +62,7 @@ inline std::vector<std::size_t> tensor_starts(model_file& m) {
   return starts;
 }
 
-/// Storages in common: the output of an operator takes the storage of an input that nobody reads later.
+/// Storages in common: the output of an operator takes the storage of an input that no operator reads later.
 class storages {
  public:
   storages(const subgraph_info& g, tensor_sizes& sizes, const std::vector<micro_buffer>& buffers)
@@ -90,7 +90,7 @@ class storages {
         if (view ? buffers[in].size != buffers[out].size : !sizes_.alike(0, op.inputs[i], op.outputs[0])) continue;
         if (std::count(op.inputs.begin(), op.inputs.end(), op.inputs[i]) > 1) continue;
         const std::size_t storage = find(in);
-        if (!view && used_[storage] > buffers[out].created) continue;  // somebody reads it later
+        if (!view && used_[storage] > buffers[out].created) continue;  // an operator reads it later
         parent_[out] = storage;
         used_[storage] = std::max(used_[storage], used_[out]);
         break;
@@ -210,7 +210,7 @@ inline result<micro_order> lower_micro_head(std::string_view file, const model_g
   return best;
 }
 
-/// The persistent rest of TensorFlow Lite Micro's arena behind the head, as an interpreter with reference kernels fills it.
+/// The persistent rest of TensorFlow Lite Micro's arena after the head, as an interpreter with reference kernels fills it.
 struct micro_tail {
   bytes size = 0;
   std::vector<std::string> unknown;  ///< kinds with kernels that are not known; their memory is not counted
@@ -219,8 +219,8 @@ struct micro_tail {
 /// The persistent rest for a file, in bytes: the interpreter's objects, entries of operators and tensors, parsed options,
 /// memory that kernels keep, variables, and the tensors that callers see. The order of operators changes its padding alone. With
 /// pointers of 64 bits it is that of the recording allocator, to the byte, of 14 public models, but for the recorder's own
-/// objects (tests/formats/micro_tail_test.cpp); with 32 bits the same structures with shorter pointers, which nobody
-/// measured. Subgraphs that nobody runs count with their entries alone. O(file).
+/// objects (tests/formats/micro_tail_test.cpp); with 32 bits the same structures with shorter pointers, which have not been
+/// measured. Subgraphs that do not run count with their entries alone. O(file).
 inline result<micro_tail> micro_tail_of(std::string_view file, pointer_width width, const read_options& options = {}) {
   using namespace detail::tflite;
   model_file m(file);
@@ -238,7 +238,7 @@ inline result<micro_tail> micro_tail_of(std::string_view file, pointer_width wid
 }
 
 /// Offsets of the tensors of a file for TensorFlow Lite Micro, multiples of 16, by a planner of `allocation/`.
-/// Constants and variables get none. `in_place`: an operator's output takes the storage of an input that nobody reads
+/// Constants and variables get none. `in_place`: an operator's output takes the storage of an input that no operator reads
 /// later, where kernels can.
 template <planner P = minimize>
 result<micro_plan> plan_micro(std::string_view file, const read_options& options, bool in_place, const P& how = {},
@@ -337,7 +337,7 @@ inline void as_micro(std::string_view file, std::span<model_graph> graphs, bool 
   }
 }
 
-/// Facts that a plan or an order does not account for, in one line each: kernels that ask for room, tensors that nobody
+/// Facts that a plan or an order does not account for, in one line each: kernels that ask for room, tensors that no operator
 /// uses, metadata that is not known to stand for any order.
 inline std::vector<std::string> tflite_notes(std::string_view file, const read_options& options = {}) {
   using namespace detail::tflite;

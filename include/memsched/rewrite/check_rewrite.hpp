@@ -19,7 +19,7 @@ inline namespace MEMSCHED_ABI {
 ///    by row, as its window says, clipped to the image) is held by parts with these very elements of the origin's operand.
 ///    Plain concatenations are seen through; a convolution or addition may take over the zeros of its operand's pad.
 /// 3. The partial sums of an element have reduction intervals that partition the range, one bias, and one end, which runs
-///    behind all of them.
+///    after all of them.
 /// 4. The intervals of weights and biases are those of the channels computed and summed over.
 /// 5. An operator without origin is a copy, and each element that it writes is one that it reads at the same place.
 /// 6. A resize whose only reader is a convolution of 1 x 1 without activation may have changed places with it; so may such

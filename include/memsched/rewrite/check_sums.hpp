@@ -26,7 +26,7 @@ class sum_check {
   struct ledger {
     int biases = 0;
     std::size_t changes = 0;  ///< operators that change it in place
-    bool taken = false;       ///< by an operator that needs it complete: nobody may change it any more
+    bool taken = false;       ///< by an operator that needs it complete: no operator may change it any more
     std::vector<interval> reduces{};
     op_id origin = none;
   };

@@ -1,4 +1,4 @@
-// R8: a convolution of 1 x 1 changes places with a resize in front of it, or with a mean behind it.
+// R8: a convolution of 1 x 1 changes places with a resize in front of it, or with a mean after it.
 #pragma once
 
 #include <memsched/base/linkage.hpp>
@@ -18,7 +18,7 @@ inline bool is_pointwise_linear(const operation& op) {
 
 /// Whether operator i and its only reader may change places: a resize and a pointwise linear convolution, or that and a mean
 /// over the image, of whole tensors. With a second reader, the tensor between them would be made all the same. For first
-/// networks, before anything is cut. A convolution behind a mean stays: in front of it, it would run for every pixel, and a
+/// networks, before anything is cut. A convolution after a mean stays: in front of it, it would run for every pixel, and a
 /// mean takes no memory once its image comes in rows (R9).
 MEMSCHED_FUNCTION bool may_commute(const network& net, const uses& use, op_id i);
 

@@ -39,7 +39,7 @@ inline network reordered(network net, const std::vector<op_id>& order) {
   return net;
 }
 
-/// The network without these operators, and without the tensors that they write. Precondition: nobody else uses those.
+/// The network without these operators, and without the tensors that they write. Precondition: no other operator uses those.
 inline network without(const network& net, const std::vector<bool>& dropped) {
   std::vector<bool> gone(net.tensors.size(), false);
   std::vector<op_id> op_number(net.operations.size(), none);

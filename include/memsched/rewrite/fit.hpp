@@ -15,7 +15,7 @@ MEMSCHED_FUNCTION fitted fit_network(const network& net, inner_scheduler policy,
 /// A network that computes the same as `net` with a smaller peak under this scheduler, by the referee's measure of its
 /// orders. A rule stays where the peak falls; those that spare operators (R3, R7, R0), where it does not rise.
 ///
-/// First rules for whole tensors: pads go into their readers (R7), concatenations go (R3, R0), or move behind channel-wise
+/// First rules for whole tensors: pads go into their readers (R7), concatenations go (R3, R0), or move after channel-wise
 /// operators (R2). At the peak, convolutions of several parts become partial sums (R1), and the operators between an
 /// expansion and a projection come in slices of channels (R4). Of these, rules that change the order of sums are for
 /// integers and `exactness::reals`; functions that are linear in a pixel change places with resizes and means (R8) for reals
@@ -35,8 +35,8 @@ MEMSCHED_FUNCTION fitted fit_network(const network& net, inner_scheduler policy,
 /// `o` limits the whole: each network gets a small part of the time that is left, 10 s where there is no limit of time or
 /// states, and the best one all of the rest, for its order and its bound. The bound is one for the orders of the network
 /// that is the answer: another way to cut may need less. Row blocks start from orders in waves (rewrite/waves.hpp).
-/// A limit on states is for each network, and alone makes the search deterministic. A first network that is none, one
-/// that is not of whole operators where the runtime is, and a scheduler's answer that is no order, are `error`.
+/// A limit on states is for each network, and alone makes the search deterministic. A first network that is not a network, one
+/// that is not of whole operators where the runtime is, and a scheduler's answer that is not an order, are `error`.
 template <scheduler S>
 fitted fit(const network& net, const S& policy, const fit_options& f = {}, const options& o = {}) {
   const auto inner = [&policy](const schedule_graph& g, search& context) { return detail::checked(policy, g, context); };

@@ -64,7 +64,7 @@ struct [[nodiscard]] fitted {
   std::vector<op_id> order;         ///< of net's operators
   std::vector<op_id> form_order{};  ///< of the operators that `form` makes of net in that order; empty where there is none
   fit_point before, after;          ///< of the given network as it is; of net, in its form
-  /// Of the given network's operators, behind those of `stream_inputs` where its input comes part by part; with `before.peak`.
+  /// Of the given network's operators, after those of `stream_inputs` if its input comes part by part; with `before.peak`.
   std::vector<op_id> given_order{};
   std::vector<fit_step> steps;
   std::vector<fit_point> front;  ///< networks seen that no other beats in peak, multiply-accumulates and operators

@@ -126,7 +126,7 @@ class fit_rows : protected fit_trials {
   /// tried while there are few.
   void cut_evenly() {
     bool copied = false;
-    bytes least = no_limit;  // of the cuts so far: the best network may be one that rows start behind
+    bytes least = no_limit;  // of the cuts so far: the best network may be one that rows start after it
     unsigned most = 0, stalled = 0;
     for (const unsigned m : most_) most = std::max(most, m);
     for (unsigned n = 1; n <= most && !out_of_time() && !out_.error; ++n) {

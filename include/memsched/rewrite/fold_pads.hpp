@@ -28,7 +28,7 @@ inline bool takes_spatial_pad(const operation& reader) {
   return reader.does.what == op_kind::convolution || reader.does.what == op_kind::depthwise;
 }
 
-/// Whether a reader of a tensor with channels of zeros behind its own may do without these: an addition of it and a tensor
+/// Whether a reader of a tensor with channels of zeros after its own may do without these: an addition of it and a tensor
 /// that has all channels. A tensor of one channel would be repeated, so that there must be more.
 inline bool takes_channel_pad(const operation& reader, tensor_id padded) {
   if (reader.does.what != op_kind::add || reader.reads.size() != 2) return false;

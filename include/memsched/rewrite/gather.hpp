@@ -30,7 +30,7 @@ inline bool reads_parts(const operation& op) {
   return op.does.what != op_kind::opaque && op.does.what != op_kind::reshape && op.does.what != op_kind::dense;
 }
 
-/// Whether the concatenation that operator i is can vanish: it is a plain one, its result is no graph output, nobody names
+/// Whether the concatenation that operator i is can vanish: it is a plain one, its result is no graph output, nothing names
 /// or overwrites its storage, and every reader can take parts. One reader left, and the concatenation would still be made.
 inline bool may_gather(const network& net, const uses& use, op_id i) {
   const operation& op = net.operations[i];

@@ -106,7 +106,8 @@ MEMSCHED_FUNCTION bool may_split_readers(const network& net, const uses& use, op
 
 MEMSCHED_FUNCTION network split_readers(network net, op_id i) {
   const tensor_id t = net.operations[i].writes[0].parts[0].tensor;
-  std::vector<std::pair<op_id, bool>> readers;  // and whether in place; the last first, since each split moves those behind
+  std::vector<std::pair<op_id, bool>>
+      readers;  // and whether in place; the last first, since each split moves those after it
   const uses use(net);
   for (const op_id r : use.readers[t]) readers.insert(readers.begin(), {r - 1, net.operations[r].overwrites == t});
   net = gather(std::move(net), i);

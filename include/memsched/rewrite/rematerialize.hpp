@@ -8,7 +8,7 @@ namespace memsched {
 inline namespace MEMSCHED_ABI {
 
 /// Whether operator i may run once for each of its readers: one result, which at least two operators read, which is no graph
-/// output and whose storage nobody names; and no part of a sum, or a read from outside, which happens once. No operator
+/// output and whose storage nothing names; and no part of a sum, or a read from outside, which happens once. No operator
 /// waits for it by a control edge.
 inline bool may_rematerialize(const network& net, const uses& use, op_id i) {
   const operation& op = net.operations[i];

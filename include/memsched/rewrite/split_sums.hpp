@@ -79,7 +79,7 @@ class sum_splitting {
     const auto shift = static_cast<op_id>(made_.size() - 1);
     for (op_id later = at_ + 1; later < net_.operations.size(); ++later)
       for (op_id& before : net_.operations[later].after)
-        if (before >= at_) before += shift;  // an operator behind the split one is behind its end
+        if (before >= at_) before += shift;  // an operator after the split one is after its end
     const auto place = net_.operations.begin() + static_cast<std::ptrdiff_t>(at_);
     *place = std::move(made_.back());
     made_.pop_back();

@@ -13,7 +13,7 @@ namespace memsched {
 inline namespace MEMSCHED_ABI {
 
 /// The operators first, ..., last - 1 of a network. They are convex, since they stand side by side in an order that can run:
-/// a path between two of them leads through none behind the last and none before the first.
+/// a path between two of them leads through none after the last and none before the first.
 struct region {
   op_id first = 0, last = 0;
   bool operator==(const region&) const = default;
@@ -40,7 +40,7 @@ MEMSCHED_FUNCTION bool may_stripe(const network& net, const region& r, coordinat
 /// read, no more, and concatenations put together the tensors that the region makes for others.
 ///
 /// Lemma. Each part holds the values of the first network in its rows. Proof, by induction over an order: an operator of a
-/// stripe computes the rows that the operators of that stripe behind it need, reads rows that `needed` says, from parts that
+/// stripe computes the rows that the operators of that stripe after it need, reads rows that `needed` says, from parts that
 /// hold them, and has pad where the whole tensor has it, since it works in the coordinates of the whole image.
 ///
 /// The peak may rise: measure it. An error names an operator of which a stripe reads nothing but pad where
@@ -207,7 +207,7 @@ class striping {
     const placed& to = result_of(i);
     const auto mine =
         std::find_if(parts_[to.tensor].begin(), parts_[to.tensor].end(), [&](const part& q) { return q.stripe == s; });
-    if (mine == parts_[to.tensor].end()) return;  // nobody needs it there
+    if (mine == parts_[to.tensor].end()) return;  // no operator needs it there
     const box b = computed(i, mine->rows);
     operation op = from;
     op.name += "/" + std::to_string(s);
@@ -280,7 +280,7 @@ class striping {
   std::vector<std::vector<part>> parts_;
   std::vector<tensor_id> number_;
   std::vector<op_id> became_;
-  std::vector<coordinate> stripe_of_;  // per tensor made: the stripe behind which it is there
+  std::vector<coordinate> stripe_of_;  // per tensor made: the stripe after which it is there
   std::vector<std::pair<coordinate, operation>> made_;
   network out_;
   graph_error error_;

@@ -15,7 +15,7 @@ namespace sdf {
 /// The most tokens that a channel holds at once, at the least, in any schedule of an iteration.
 ///
 /// With g the greatest common divisor of the rates p and c, fills keep their remainder r = d mod g. Let there be room for
-/// fewer than p + c - g + r. At a fill of c - g + r nobody can fire; below it `to` cannot, above it `from` cannot. So there
+/// fewer than p + c - g + r. At a fill of c - g + r no actor can fire; below it `to` cannot, above it `from` cannot. So there
 /// is one way to go on, and the fills of the p/g + c/g firings that return to d differ: those are more than fit. A self loop
 /// holds d, and its produced tokens as well while it fires under `pbc`.
 inline bytes least_fill(const channel& c, firing rule) {

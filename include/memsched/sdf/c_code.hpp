@@ -28,7 +28,7 @@ inline std::string c_name(const std::string& name, index_t a, std::set<std::stri
 
 /// The schedule as C99: loops that call the actors, and ring buffers in one block of memory. Of an actor "fir" the caller
 /// writes `void actor_fir(sdf_channel *const in[], sdf_channel *const out[])`, with the channels in the order of the graph
-/// and a null pointer behind the last: `sdf_token(in[0], i)` is the i-th of the `consumed` tokens, and
+/// and a null pointer after the last: `sdf_token(in[0], i)` is the i-th of the `consumed` tokens, and
 /// `sdf_token(out[0], out[0]->tokens + i)` the place of the i-th of the `produced`. Channels with tokens of size 0 are left
 /// out. `SDF_ACTORS(X)` lists the functions. `sdf_start` empties the channels and calls the caller's `sdf_initial` for each
 /// initial token; `sdf_run` runs the schedule. Under `cbp` an actor reads its state before it writes it: both are in the

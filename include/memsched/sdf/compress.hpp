@@ -198,7 +198,7 @@ class actor_compressor {
   }
 
   // C1. All outputs of A are one-to-one and go to B: B_j is the only successor of A_j. Where impact(A) >= 0 and drop(A) <=
-  // peak(B), some best order runs B_j right behind A_j (Fradet et al., rule C1, for each j in turn: merging one pair leaves
+  // peak(B), some best order runs B_j right after A_j (Fradet et al., rule C1, for each j in turn: merging one pair leaves
   // the condition of the others as it is). C2 is the mirror image.
 
   bool one_to_one(index_t a, const link& l) const {

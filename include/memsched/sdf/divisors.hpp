@@ -15,7 +15,7 @@ namespace sdf {
 /// Divisors of a number, ascending, with 1 and the number itself.
 struct divisor_list {
   std::vector<bytes> all;
-  bool complete = true;  ///< false if the rest behind small factors is too large to be known as a prime
+  bool complete = true;  ///< false if the rest after small factors is too large to be known as a prime
 };
 
 /// The divisors of n, which is 1 or more. It tries odd factors below 2^17, so that a rest of less than 2^34 is a

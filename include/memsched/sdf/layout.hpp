@@ -20,7 +20,7 @@ struct layout {
   bytes size = 0;             ///< of the block
 };
 
-/// One channel behind the other, each with room for its largest fill.
+/// One channel after the other, each with room for its largest fill.
 inline layout separate_layout(const graph& g, const std::vector<bytes>& fills) {
   layout l;
   for (std::size_t i = 0; i < fills.size(); ++i) {
@@ -32,7 +32,7 @@ inline layout separate_layout(const graph& g, const std::vector<bytes>& fills) {
 
 /// The channels as buffers of a looped schedule (allocation/buffers.hpp): each with room for its largest fill, while it may
 /// hold tokens. The time is the schedule's items, each of which begins and ends at moments of its own. A channel that is
-/// empty at the start is empty before and behind the items, of the innermost list that has all its firings, from the first
+/// empty at the start is empty before and after the items, of the innermost list that has all its firings, from the first
 /// to the last of them: each run of that list restores it. O(channels * items) at most.
 inline std::vector<buffer> channel_buffers(const graph& g, const loops& schedule, const std::vector<bytes>& fills) {
   const auto& items = schedule.items();

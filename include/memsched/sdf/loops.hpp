@@ -21,7 +21,7 @@ class loops {
   struct item {
     bytes count = 1;           ///< how often the actor fires or the list runs, 1 or more
     index_t actor = none;      ///< none: a list
-    std::uint32_t length = 1;  ///< of the item and the list behind it, in items
+    std::uint32_t length = 1;  ///< of the item and the list after it, in items
   };
 
   const std::vector<item>& items() const { return items_; }

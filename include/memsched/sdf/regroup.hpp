@@ -181,7 +181,7 @@ class regrouper {
 /// Options of `regroup`.
 struct grouping {
   /// Equation (4) of Fradet et al. beside Equation (6), as in their Table 3. It does not look at how groups align and does
-  /// NOT keep the smallest peak, though the paper says that it does: their qmf23_3d has 31, and 32 behind it. `compress`
+  /// NOT keep the smallest peak, though the paper says that it does: their qmf23_3d has 31, and 32 after it. `compress`
   /// has the rule (R) that keeps it.
   bool equation_4_as_printed = false;
 };

@@ -21,9 +21,9 @@ struct run {
   bytes separate = 0;  ///< bytes where each channel has memory of its own, for its largest fill, and the largest workspace
 };
 
-/// The cost of the schedule. Fails if it is none (`bad_order`): a firing that lacks tokens, by its place in the schedule, or
-/// firings that are not the same whole number of iterations for all actors. Loops are not unrolled: a body moves each
-/// channel's tokens by the same amount every time, so that its first and last run have the extremes.
+/// The cost of the schedule. Fails if it is not a schedule (`bad_order`): a firing that lacks tokens, by its place in the
+/// schedule, or firings that are not the same whole number of iterations for all actors. Loops are not unrolled: a body
+/// moves each channel's tokens by the same amount every time, so that its first and last run have the extremes.
 /// O(items * depth * channels of an actor).
 MEMSCHED_FUNCTION result<run> replay(const graph& g, const loops& schedule, firing rule = firing::pbc);
 
@@ -123,7 +123,7 @@ class referee {
   }
 
  private:
-  /// n firings of an actor behind a piece.
+  /// n firings of an actor after a piece.
   void fire(index_t a, bytes n, piece& p) const {
     delta made = 0, taken = 0;
     for (index_t i : in_[a]) {

@@ -213,7 +213,7 @@ class front_door {
 /// Claims are of whole iterations, which return to the initial tokens. Where no reachable level is below that at the start
 /// (no initial tokens, for instance) no run that fires each actor as often has a smaller peak; else an infinite run may.
 /// Errors: `overflow` for too many iterations, `bad_input` for a form together with separate memory, `cycle` where a form is
-/// asked for that no schedule has, `too_large`, errors of the scheduler, and `bad_policy` where its answer is no order or
+/// asked for that no schedule has, `too_large`, errors of the scheduler, and `bad_policy` if its answer is not an order or
 /// contradicts itself.
 template <scheduler S>
 schedule_result schedule(const graph& g, const S& policy, const options& what = {}, const memsched::options& limits = {}) {

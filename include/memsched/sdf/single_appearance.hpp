@@ -119,7 +119,7 @@ class nest_finder {
   };
   struct back_need {
     std::size_t to, from;  // places
-    bytes least;           // g from which on it makes nobody wait
+    bytes least;           // g from which on it makes no actor wait
   };
 
   range& cell(std::size_t i, std::size_t j) { return cells_[i * n_ + j]; }

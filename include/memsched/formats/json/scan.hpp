@@ -78,7 +78,7 @@ class json_scan {
     }
   }
 
-  /// Closes lists and objects that end behind a value. Returns whether another value comes.
+  /// Closes lists and objects that end after a value. Returns whether another value comes.
   bool goes_on() {
     while (!open_.empty()) {
       const char end = open_.back();

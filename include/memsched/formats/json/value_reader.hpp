@@ -13,7 +13,7 @@ inline namespace MEMSCHED_ABI {
 
 namespace detail {
 
-/// Base of readers. A Reader has `read(json, place, value&)` for each kind of value, which returns false behind `wrong`.
+/// Base of readers. A Reader has `read(json, place, value&)` for each kind of value, which returns false after `wrong`.
 template <class Reader>
 class json_value_reader {
  protected:

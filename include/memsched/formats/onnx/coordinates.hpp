@@ -27,7 +27,7 @@ inline std::size_t product(const dimensions& dims, std::size_t from, std::size_t
   return n;
 }
 
-/// The coordinates behind `at` in row-major order.
+/// The coordinates after `at` in row-major order.
 inline void advance(dimensions& at, const dimensions& dims) {
   for (std::size_t i = dims.size(); i-- > 0;) {
     if (++at[i] < dims[i]) return;

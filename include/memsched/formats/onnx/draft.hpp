@@ -111,7 +111,7 @@ class draft_maker {
     return static_cast<tensor_id>(draft().tensors.size() - 1);
   }
 
-  /// Operators behind whose outputs those constants stand that are computed from shapes.
+  /// Operators after whose outputs those constants stand that are computed from shapes.
   std::vector<op_id> after_shapes(const name_list& reads) {
     std::vector<op_id> after;
     for (const auto& name : reads.names())

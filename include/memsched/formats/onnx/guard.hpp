@@ -87,7 +87,7 @@ class guard {
   /// Inference cuts an axis to 32 bits before it looks at it.
   void check_axis() const {
     static const std::unordered_map<std::string, std::int64_t> beyond{
-        // how far it may lie behind the last dimension
+        // how far it may lie beyond the last dimension
         {"Concat", 0},  {"Split", 0},      {"Gather", 0},  {"GatherElements", 0}, {"ScatterElements", 0},
         {"Softmax", 0}, {"LogSoftmax", 0}, {"Hardmax", 0}, {"ArgMax", 0},         {"ArgMin", 0},
         {"TopK", 0},    {"Compress", 0},   {"Flatten", 1}, {"OneHot", 1}};

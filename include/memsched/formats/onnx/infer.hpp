@@ -30,7 +30,7 @@ namespace onnx_detail {
 /// Infers one model's graphs. Failures leave as import_failure.
 class inference {
  public:
-  /// `graphs` gets the graphs that operators hold, each behind the one that holds it.
+  /// `graphs` gets the graphs that operators hold, each after the one that holds it.
   inference(const onnx::ModelProto& model, model_graphs& graphs) : graphs_(graphs) {
     for (const auto& o : model.opset_import()) {
       constexpr std::int64_t newest = 1 << 20, newest_of_onnx = 26;

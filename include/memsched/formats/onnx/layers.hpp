@@ -132,7 +132,7 @@ class layer_reader : public operand_reader {
 
   // Windows ----------------------------------------------------------------------------------------------------------
 
-  /// The pads before and behind the image along rows and columns.
+  /// The pads before and after the image along rows and columns.
   struct window_pads {
     std::int64_t rows_before = 0, columns_before = 0, rows_behind = 0, columns_behind = 0;
   };
@@ -251,7 +251,7 @@ class layer_reader : public operand_reader {
     found op = pooling(op_kind::average_pooling);
     if (!op) return {};
     op->does.count_pad = attribute(*node_, "count_include_pad", 0) != 0;
-    // Windows that reach behind the pad divide by fewer cells than the kernel has.
+    // Windows that reach beyond the pad divide by fewer cells than the kernel has.
     if (op->does.count_pad && attribute(*node_, "ceil_mode", 0) != 0) return {};
     return op;
   }

@@ -69,7 +69,7 @@ inline result<network> read_network(std::string_view file, const read_options& o
 ///   writers are opaque.
 /// * Understood: Conv and ConvTranspose of one or two spatial dimensions, MaxPool, AveragePool, GlobalAveragePool,
 ///   GlobalMaxPool, ReduceMean over rows and columns, Gemm and MatMul of one vector, BatchNormalization, Add Sub Mul Div Min
-///   Max Sum of two activations or of one and a constant behind it (before it where they commute), Concat, Split, Slice of
+///   Max Sum of two activations or of one and a constant after it (before it if they commute), Concat, Split, Slice of
 ///   step 1, Pad with a constant, Resize and Upsample (nearest, linear), DepthToSpace, Softmax over channels, PRelu with
 ///   slopes by channel, Clip, Relu, LeakyRelu, Elu, Sigmoid, HardSigmoid, HardSwish, Gelu, Tanh, Exp, Log, Sqrt, Abs, Neg;
 ///   Reshape, Flatten, Squeeze, Unsqueeze, Identity and Dropout, which name their operand again; as functions without a

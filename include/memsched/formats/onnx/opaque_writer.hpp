@@ -56,7 +56,7 @@ class opaque_writer : protected image_writer {
       const image* y = name.empty() ? nullptr : part_named(op_->writes, name);
       const auto* shape = foreign_->shape(name);
       copy.add_output(name.empty() ? "" : fresh("value"));
-      if (y == nullptr) continue;  // nobody reads it
+      if (y == nullptr) continue;  // no operator reads it
       if (y->parts.size() != 1 || shape == nullptr) return fault("is opaque, and writes what cannot be copied");
       results.push_back({y->parts[0].tensor, {copy.output(copy.output_size() - 1), *shape}});
     }

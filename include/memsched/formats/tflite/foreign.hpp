@@ -101,7 +101,7 @@ class foreign_operators {
   }
 
  private:
-  /// Whether a table of options may hold more than numbers: lists, strings, numbers of subgraphs. Those behind 99 are not
+  /// Whether a table of options may hold more than numbers: lists, strings, numbers of subgraphs. Those after 99 are not
   /// looked at.
   static bool has_lists(std::uint8_t tag) {
     constexpr std::uint8_t lists[] = {3, 16, 17, 30, 92, 93};

@@ -99,7 +99,7 @@ class image_writer : protected image_parts<file_value> {
     return node(kind("CONCATENATION"), std::move(inputs), all, model_.type(values[0].tensor),
                 {10, {word_option(0, dimension)}});
   }
-  /// With so much pad before and behind, of zeros, or of `filling` (a constant of one element).
+  /// With so much pad before and after, of zeros, or of `filling` (a constant of one element).
   file_value padded(const file_value& x, const extents& before, const extents& behind, std::int32_t filling = -1) {
     if (failed() || (before.elements() == 0 && before == extents{0, 0, 0} && behind == extents{0, 0, 0})) return x;
     std::vector<std::byte> bytes(32);
@@ -126,7 +126,7 @@ class image_writer : protected image_parts<file_value> {
   enum class layout : unsigned char { kernel, depthwise, matrix, vector, slopes, image };
 
   /// A part of a blob as a constant: these output and input channels, rows and columns. Equal parts are one constant, which
-  /// refers to the bytes of the blob where these stand there one behind the other.
+  /// refers to the bytes of the blob if these stand there one after the other.
   std::int32_t weights(const slice& s, layout how) {
     const blob::axes& a = net_.blobs[s.of].size;
     return part_of(s, {0, a.rows}, {0, a.columns}, how);
@@ -169,7 +169,7 @@ class image_writer : protected image_parts<file_value> {
     return at->second = constant_of(shape, type, b.name, made_.back());
   }
   /// Where halves hold all weights of layers exactly, as in a model of half precision, constants that they hold are stored
-  /// so, with a DEQUANTIZE behind.
+  /// so, followed by a DEQUANTIZE.
   std::int32_t constant_of(const list& shape, const value_type& type, const std::string& name,
                            std::span<const std::byte> data) {
     if (!half_model_) half_model_ = of_halves();

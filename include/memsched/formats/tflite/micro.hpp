@@ -47,7 +47,7 @@ class micro_buffers {
       for (const operator_info& op : m_.subgraphs[s].operators) requests_[s].push_back(scratch.of(s, op).sizes);
   }
 
-  /// The tensors and behind them the kernels' buffers, with their lifetimes. `order` lists the operators of subgraph 0 by
+  /// The tensors and after them the kernels' buffers, with their lifetimes. `order` lists the operators of subgraph 0 by
   /// position; empty: as in the file. O(operators that run + tensors).
   std::vector<micro_buffer> run(const std::vector<index_t>& order) {
     for (auto& lifetimes : of_) lifetimes.assign(lifetimes.size(), {});

@@ -111,7 +111,7 @@ inline result<network> read_network(std::string file, const read_options& option
 
 /// The typed network of a TensorFlow Lite model: subgraph 0, with the tensors and operators of the first graph that
 /// `read_tflite` gives, in its order, under its names, with its sizes. The network keeps the file's bytes, since its
-/// weights point into it (only half-precision and quantized weights behind a DEQUANTIZE are made anew). O(file).
+/// weights point into it (only half-precision and quantized weights after a DEQUANTIZE are made anew). O(file).
 ///
 /// * An image is a shape of up to four dimensions, the last ones rows, columns and channels, and of batch 1. A tensor of
 ///   another shape, of a type that `element` lacks, or with a scale for each channel is a row of bytes, and its readers and
@@ -119,7 +119,7 @@ inline result<network> read_network(std::string file, const read_options& option
 /// * Understood: CONV_2D (groups too), DEPTHWISE_CONV_2D, TRANSPOSE_CONV, MAX_POOL_2D, AVERAGE_POOL_2D, FULLY_CONNECTED (of
 ///   several vectors: as a 1 x 1 convolution), MEAN over rows and columns, ADD SUB MUL DIV MINIMUM MAXIMUM of two
 ///   activations
-///   or of one and a constant behind it (before it where they commute), CONCATENATION, SPLIT, SPLIT_V, SLICE and
+///   or of one and a constant after it (before it if they commute), CONCATENATION, SPLIT, SPLIT_V, SLICE and
 ///   STRIDED_SLICE of step 1 as copies, PAD, PADV2 of floats, RESIZE_BILINEAR, RESIZE_NEAREST_NEIGHBOR, DEPTH_TO_SPACE,
 ///   RESHAPE, SQUEEZE, EXPAND_DIMS, SOFTMAX, PRELU with slopes by channel, QUANTIZE, DEQUANTIZE, and the element-wise RELU,
 ///   RELU6, RELU_N1_TO_1, RELU_0_TO_1, LEAKY_RELU, ELU, GELU, LOGISTIC, TANH, HARD_SWISH, EXP, LOG, SQRT, ABS, NEG; RSQRT
@@ -129,7 +129,7 @@ inline result<network> read_network(std::string file, const read_options& option
 ///   not make the extents of the result, parts of a concatenation with scales of their own. Of custom operators MediaPipe's
 ///   Convolution2DTransposeBias is understood.
 /// * Inputs and outputs are listed in the order of the file, with their shapes there.
-/// * SAME pads follow from the whole image: the missing rows, halved, the odd row behind.
+/// * SAME pads follow from the whole image: the missing rows, halved, the odd row after it.
 /// * Weights without bytes (of another file, sparse ones, results of other operators on constants) have `blob::data` empty.
 ///
 /// * CALL_ONCE is opaque; its workspace is the peak of the subgraph that it runs, in the order of the file.

@@ -193,7 +193,7 @@ class head_writer {
     set_number(head_, slot, static_cast<std::uint32_t>(to - slot));
   }
 
-  /// Adds the length of the head to offsets from the start of the file: data and options behind the tables.
+  /// Adds the length of the head to offsets from the start of the file: data and options after the tables.
   void shift_absolute(std::string& made) {
     std::set<std::size_t> done;  // two slots may name one table
     const auto shift = [&](const table& t, field f) {
@@ -307,7 +307,7 @@ class file_writer {
     return all;
   }
 
-  /// Each operator of subgraph 0 behind the one before it; operators that make constants alone are left out, for an operator
+  /// Each operator of subgraph 0 after the one before it; operators that make constants alone are left out, for an operator
   /// with a control dependency makes an activation.
   std::vector<control_edge> chain() const {
     const std::vector<operator_info>& operators = m_.subgraphs[0].operators;

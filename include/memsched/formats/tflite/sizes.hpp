@@ -136,7 +136,7 @@ class tensor_sizes {
       if (dims[i] < 0 || (signature.size() == dims.size() && signature[i] < 0)) dims[i] = -1;
     return dims;
   }
-  /// The dimensions that runtimes take where nobody resizes an input, for a tensor of which nothing but the batch is open;
+  /// The dimensions that runtimes take if no caller resizes an input, for a tensor of which nothing but the batch is open;
   /// empty for others. A single open dimension is a length, of which the file stores a placeholder.
   dimensions stored_batch(const table& t) {
     const dimensions dims = declared(t);

@@ -109,7 +109,7 @@ class model_file {
   std::vector<control_edge> control_edges(std::size_t s) const {
     return s < edges_.size() ? edges_[s] : std::vector<control_edge>();
   }
-  /// All subgraphs of the file, also those that nobody runs.
+  /// All subgraphs of the file, also those that do not run.
   const std::vector<table>& listed() const { return tables_; }
 
   /// Whether a tensor's contents are in the file, or in an external one.
@@ -129,7 +129,7 @@ class model_file {
     return true;
   }
 
-  /// The data of a buffer, in the tables or behind them.
+  /// The data of a buffer, in the tables or after them.
   std::string_view content(const table& buffer) {
     const std::string_view inside = file.content(buffer, buffer_fields::data);
     const auto from = file.number<std::uint64_t>(buffer, buffer_fields::offset);
@@ -142,7 +142,7 @@ class model_file {
   table root;
   std::vector<table> codes, buffers;
   std::vector<metadata_entry> metadata;
-  std::vector<subgraph_info> subgraphs;    ///< by index; empty where nobody runs it
+  std::vector<subgraph_info> subgraphs;    ///< by index; empty if it does not run
   std::vector<std::size_t> callers_first;  ///< the subgraphs that run, 0 first
 
  private:

@@ -208,7 +208,7 @@ class untrusted_file {
     return (flatbuffers::ReadScalar<flatbuffers::voffset_t>(vtable) - 4u) / 2u;
   }
 
-  /// The field with this number as the file has it, and the bytes behind it up to the next field or the end of the table, at
+  /// The field with this number as the file has it, and the bytes after it up to the next field or the end of the table, at
   /// most eight bytes: as many as a number there can have. Its width is 0 where the field is absent.
   std::pair<std::uint64_t, std::size_t> raw_number(const table& t, flatbuffers::voffset_t number) {
     const auto place = [&](std::size_t n) -> std::size_t {

@@ -92,7 +92,7 @@ class typed_tensors {
   /// Scales and zero points, as many as the file gives a tensor.
   scales scales_of(index_t t) { return quantized(t); }
 
-  /// The content of a constant: data of the file, also behind a DEQUANTIZE; none if its type is not known. Without data if
+  /// The content of a constant: data of the file, also after a DEQUANTIZE; none if its type is not known. Without data if
   /// another operator computes it, or where it lies in another file.
   const std::optional<constant>& content(index_t t) {
     const auto [at, fresh] = contents_.try_emplace(t);
