@@ -88,7 +88,7 @@ result<lowered<op_t<G>>> lowered_of(const G& g) {
 }  // namespace detail
 
 /// Returns the offsets of the tensors of an order of g's operators, and a lower bound of the arenas of this order. Sets
-/// `arena.error` if the graph has a fault, if `order` is no order of it, or if the planner's answer is invalid.
+/// `arena.error` if the graph has a fault, if `order` is not an order of it, or if the planner's answer is invalid.
 template <memory_graph G, planner P = minimize>
 auto plan(const G& g, std::span<const op_t<G>> order, const P& how = {}, const options& o = {}) {
   joint_plan j;

@@ -28,14 +28,14 @@ inline namespace MEMSCHED_ABI {
 ///   it is a part of a larger storage: the result would keep the whole alive. `tensor.empty` takes nothing: its writer does.
 /// * Constants and globals take nothing. Arguments of a function count as the options say; those of a loop's body count in
 ///   the body. Values of other blocks, and arguments that no operation uses, are not counted.
-/// * Values that the terminator or another block uses live to the end. An allocation that nobody frees in the block dies
+/// * Values that the terminator or another block uses live to the end. An allocation that no operation frees in the block dies
 ///   with its last reader, unless an operation that is no view makes another memref of it; one on the stack lives to the
 ///   end.
 /// * An operation reads the values that its regions use from above. Its workspace is the largest peak of its blocks, in the
 ///   order in which they stand, less the values that the block yields (or those of the loop's arguments): results are
 ///   counted outside.
 /// * Handles (tokens, streams, descriptors: types without a shape) have no bytes. An operation with effects that gives a handle, or
-///   uses memory and takes one, may run on behind its place: its memory lives until an operation that takes the handle, or
+///   uses memory and takes one, may run on after its place: its memory lives until an operation that takes the handle, or
 ///   one that follows from it, and gives none; without such a one to the end. Its workspace lives as long.
 /// * Effects order operations as `detail::mlir_effect_order` says; operations that it does not understand are barriers.
 class mlir_block_graph {
@@ -96,7 +96,7 @@ MEMSCHED_FUNCTION result<lowered<::mlir::Operation*>> lower(const mlir_block_gra
 /// leaves the order of operations open as far as they do not use each other.
 MEMSCHED_FUNCTION bool may_reorder(::mlir::Block& block);
 
-/// The peak of an order of all operations of a block but its terminator, in bytes, of one memory space or of all in sum, as
+/// The peak of an order of all operations of a block but its terminator, in bytes, of one memory space or of all in total, as
 /// the options say.
 MEMSCHED_FUNCTION result<bytes> peak_of(::mlir::Block& block, std::span<::mlir::Operation* const> order,
                                         const mlir_options& m);

@@ -50,7 +50,7 @@ struct order_buffers {
   std::vector<op_id> workspace_of;  ///< per buffer, the operator that uses it as workspace; none if it holds tensors
 };
 
-/// The buffers of `order`, or why it is no order of p. O(operators + uses).
+/// The buffers of `order`, or why it is not an order of p. O(operators + uses).
 ///
 /// Time is in half-steps: 2k is the moment before the k-th operator of the order, 2k+1 while it runs; the end is 2n+1.
 /// A graph input lives from 0, another storage from 2k+1 of its producer k, to 2k+2 of its last reader k (`pbc`), or 2k+1
@@ -131,7 +131,7 @@ MEMSCHED_FUNCTION result<order_buffers> buffers_of(const problem& p, std::span<c
   for (op_id op : order)
     for (const problem::storage_reuse& r : p.reuses(op))
       if (r.spared > 0 && model.in_place && rule(op) == firing::pbc && last_reader(r.input) == op) into[r.output] = r.input;
-  // Along the order, an output comes behind the input that it replaces.
+  // Along the order, an output comes after the input that it replaces.
   std::vector<tensor_id> root(p.tensors().size());
   std::iota(root.begin(), root.end(), tensor_id{0});
   for (op_id op : order)

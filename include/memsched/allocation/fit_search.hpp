@@ -122,7 +122,7 @@ class fit_search : private fit_state {
     return answer;
   }
 
-  /// Goes on with a part behind a change; takes it back where that does not fit.
+  /// Goes on with a part after a change; takes it back if that does not fit.
   template <class Change>
   fit_answer attempt(const part& v, Change&& change) {
     const mark before = here();

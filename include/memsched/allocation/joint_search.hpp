@@ -100,7 +100,7 @@ class joint_search {
   }
 
   /// Whether some order fits into `capacity`; each plan may take `nodes`. `why` takes the refutations made on the way, each
-  /// behind those that it rests on.
+  /// after those that it rests on.
   answer decide(bytes capacity, std::uint64_t nodes, std::vector<joint_no>* why = nullptr) {
     seen_.clear();
     why_ = why;

@@ -25,7 +25,7 @@ inline constexpr units no_wall = std::numeric_limits<units>::max() / 2;
 ///
 /// **Sections.** Lifetimes are intervals, and of the sets of buffers that are live at once only those matter that no other
 /// contains: buffers that meet in pairs have a moment in common, so that two buffers meet exactly where they share a
-/// section. A sweep closes a section at the first end (or drop of a size) behind a start.
+/// section. A sweep closes a section at the first end (or drop of a size) after a start.
 ///
 /// **Units.** Let g be the gcd of alignments and fixed offsets: all offsets are multiples of g, so that rounding the sizes
 /// up to g changes nothing but where the topmost buffer ends (see `cap`). In a plan of least sum of offsets a buffer lies at
@@ -164,7 +164,7 @@ class packing {
       item& i = made[b];
       i.buffer = b;
       i.size = i.least = in_units(buffers_[b].size);
-      while (!i.drops.empty() && i.drops.back().first == i.last) i.drops.pop_back();  // behind its last section
+      while (!i.drops.empty() && i.drops.back().first == i.last) i.drops.pop_back();  // after its last section
       if (!i.drops.empty()) i.least = i.drops.back().second;
       if (buffers_[b].offset != no_offset) i.fixed = static_cast<units>(buffers_[b].offset / unit);
       else if (unit % buffers_[b].alignment != 0) i.alignment = static_cast<units>(buffers_[b].alignment / unit);

@@ -20,7 +20,7 @@ struct spill {
   bool operator==(const spill&) const = default;
 };
 
-/// Plays an order with spills step by step, and counts the bytes that they move. Fails if they are no plan of this order: an
+/// Plays an order with spills step by step, and counts the bytes that they move. Fails if they are not a plan of this order: an
 /// operand is outside, the chip overflows, a storage that is not there leaves, or a copy outside is missing or old.
 MEMSCHED_FUNCTION result<traffic_count> replay_spills(const problem& p, std::span<const op_id> order, bytes capacity,
                                                       memory_model model, std::span<const spill> spills);

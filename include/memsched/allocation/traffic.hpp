@@ -27,7 +27,7 @@ struct traffic_count {
   bytes total() const { return reads + writes; }
 };
 
-/// The bytes that an order moves on and off a chip of `capacity` bytes. Fails if it is no order, or under `resident` if an
+/// The bytes that an order moves on and off a chip of `capacity` bytes. Fails if it is not an order, or under `resident` if an
 /// operator does not fit. O(operators times live tensors).
 MEMSCHED_FUNCTION result<traffic_count> count_traffic(const problem& p, std::span<const op_id> order, bytes capacity,
                                                       traffic_model how = traffic_model::paged, memory_model model = {});
@@ -145,7 +145,7 @@ class chip {
   /// At a step whose operands fit, live bytes beyond the capacity are idle and outside: each of them was written before and
   /// is read again. Once only: outputs waiting for the end, and inputs not used yet, which may have started
   /// outside. Not at all: both of these. Under `paged` that also holds for outputs that the operator writes: they may stream
-  /// out, and cost nothing where nobody reads them.
+  /// out, and cost nothing if no operator reads them.
   void note_bound(std::size_t k) {
     const bytes operands = working_set(k);
     if (operands > capacity_) return;
@@ -190,7 +190,7 @@ class chip {
       copied_[t] += out - clean;
     }
   }
-  /// The next use of a storage behind the running operator.
+  /// The next use of a storage after the running operator.
   std::size_t after_now(tensor_id t) const {
     if (!p_.kept(t)) return never;
     if (next_[t] != now_) return next_[t];

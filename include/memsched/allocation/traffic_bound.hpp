@@ -21,11 +21,11 @@ inline namespace MEMSCHED_ABI {
 /// outside.
 ///
 /// **Price.** A byte outside was written there, and is read again: two moves of its own. With these exceptions:
-/// * No move: an input that nobody reads and that is an output (V1 bytes in all); what the operator writes, nobody reads and
-///   is no output (V2 at most, over operators).
+/// * No move: an input that no operator reads and that is an output (V1 bytes in all); what the operator writes that no
+///   operator reads and that is no output (V2 at most, over operators).
 /// * One move, the **ends**: a graph output (it need not be read again), and a graph input (its first read is yet to come,
 /// and
-///   where not all inputs fit it may be outside from the start) unless every operator is or runs behind a reader of it: then
+///   if not all inputs fit it may be outside from the start) unless every operator is or runs after a reader of it: then
 ///   it was on the chip. E bytes in all.
 /// So e' = e - V1 - V2 bytes or more have a price, at most E of them of one move: traffic >= 2 e' - min(e', E).
 ///
@@ -69,7 +69,7 @@ bytes peak_bound_without(const problem& p, F&& f, inner_scheduler policy, const 
   return s.error ? 0 : s.lower_bound;
 }
 
-/// Whether each operator reads t or runs behind one that does, in every order: from the first step on, t has been read.
+/// Whether each operator reads t or runs after one that does, in every order: from the first step on, t has been read.
 inline bool read_first(const problem& p, tensor_id t) {
   std::vector<std::pair<op_id, op_id>> edges;
   for (op_id op : p.ops())

@@ -76,7 +76,7 @@ class valley_filler {
 
  private:
   struct stretch {
-    index_t end = 0;        ///< behind its last section; 0: no run starts here
+    index_t end = 0;        ///< after its last section; 0: no run starts here
     index_t before = none;  ///< start of the run before
     units floor = 0;
   };
@@ -106,7 +106,7 @@ class valley_filler {
     const index_t i = unplaced_up_to(static_cast<index_t>(above - p_.items.begin() - 1));
     return i == none || i < starts_[s] ? none : i;
   }
-  /// The longest unplaced item that ends at q and starts at p or behind.
+  /// The longest unplaced item that ends at q and starts at p or later.
   index_t longest_to(index_t p, index_t q) {
     const auto list = ending_[q - 1];  // descending by start
     index_t& at = next_ending_[q - 1];

@@ -16,7 +16,7 @@ inline namespace MEMSCHED_ABI {
 namespace base {
 
 /// Members with impacts in bytes, and the members that each requires. Solved by maximum flow (Dinic): bytes that members add
-/// are balanced, along the edges, against bytes that the members behind them free; the excess of freed bytes is the minimum.
+/// are balanced, along the edges, against bytes that the members after them free; the excess of freed bytes is the minimum.
 /// Working memory is kept from one use to the next.
 class closure_problem {
  public:

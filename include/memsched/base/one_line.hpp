@@ -11,7 +11,7 @@ namespace memsched {
 inline namespace MEMSCHED_ABI {
 namespace base {
 
-/// A text as a piece of a message: on one line, and cut behind `longest` characters.
+/// A text as a piece of a message: on one line, and cut after `longest` characters.
 inline std::string one_line(std::string_view text, std::size_t longest = 400) {
   std::string line;
   for (char c : text.substr(0, longest)) {

@@ -10,7 +10,7 @@ inline namespace MEMSCHED_ABI {
 namespace base {
 
 /// An order of [0, preds.size()) in which predecessors come first, in breadth-first waves of ascending index (Kahn).
-/// If there is a cycle, the nodes behind it are left out. O(nodes + edges).
+/// If there is a cycle, the nodes after it are left out. O(nodes + edges).
 inline std::vector<index_t> topological_order(const adjacency& preds, const adjacency& succs) {
   std::vector<index_t> waits(preds.size()), order;
   order.reserve(preds.size());

@@ -288,13 +288,13 @@ class checker {
   }
 
   /// The order that updates ask for, as pairs (operator, one before it): at most one a use and one an update.
-  /// An update whose result has a name runs behind all users of the value that it changes; others take their turn in the
-  /// order in which operators are listed: behind the last update of that value and the users since, before those that
+  /// An update whose result has a name runs after all users of the value that it changes; others take their turn in the
+  /// order in which operators are listed: after the last update of that value and the users since, before those that
   /// follow.
   bool order_updates(plain_vector<std::pair<op_id, op_id>>& edges) {
     struct turn {
       op_id update = none;
-      std::vector<op_id> since{};  // users behind it, or behind the start
+      std::vector<op_id> since{};  // users after it, or after the start
     };
     std::vector<turn> turns(tensors());
     plain_vector<std::pair<op_id, tensor_id>> named;  // updates with a named result, and the value they change
@@ -323,7 +323,7 @@ class checker {
     }
     return check_named_updates(named);
   }
-  /// Two operators that both change one value and name the result would each have to run behind the other; nor may an output
+  /// Two operators that both change one value and name the result would each have to run after the other; nor may an output
   /// of the graph be changed.
   bool check_named_updates(const plain_vector<std::pair<op_id, tensor_id>>& named) {
     std::vector<op_id> changed_by(tensors(), none);

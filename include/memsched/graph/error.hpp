@@ -28,8 +28,8 @@ enum class error_code : unsigned char {
   unknown_size,        ///< a size that the graph cannot tell
   overflow,            ///< sizes that sum to more than `max_total`, or costs to more than 2^61
   bad_alias,           ///< an alias of itself in a circle, or of a tensor that its producer does not read
-  bad_overwrite,       ///< an overwritten input that is none, or overwritten twice
-  bad_update,          ///< an updated input that is none, or whose old value is a graph output
+  bad_overwrite,       ///< an overwritten input that is not an input, or overwritten twice
+  bad_update,          ///< an updated input that is not an input, or whose old value is a graph output
   too_large,           ///< more operators or tensors than a scheduler takes
   bad_order,           ///< no order of the operators that respects their dependences
   bad_policy,          ///< a scheduler that answers with no valid order, or with a bound above the peak of an order

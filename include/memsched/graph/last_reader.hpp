@@ -21,8 +21,8 @@ namespace detail {
 /// Finds, for readers of one tensor, which of them can run last. Walks back from a reader over the nodes between the first
 /// and the last of them in a topological order: the operators' own where that is one, since a graph is mostly described so
 /// that reads are short. A longest path settles many readers without a walk. All walks together take O(operators + uses)
-/// steps; behind these, of up to 8,192 operators, all ancestors are found at once, in O(operators * uses / 64). Readers of larger
-/// graphs that are undecided then stay undecided, which costs strength of bounds, never exactness.
+/// steps; after these, of up to 8,192 operators, all ancestors are found at once, in O(operators * uses / 64). Readers of
+/// larger graphs that are undecided then stay undecided, which costs strength of bounds, never exactness.
 class last_reader_finder {
  public:
   explicit last_reader_finder(const problem& p) : position_(p.ops().size()), seen_(p.ops().size(), none) {

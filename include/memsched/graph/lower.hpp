@@ -37,7 +37,7 @@ class lowered_draft {
   void add_tensor();
   /// Keeps the first fault.
   void fault(error_code code, std::string message, op_id op, tensor_id t);
-  /// The problem that was gathered, or the first fault. Nothing else is asked behind it.
+  /// The problem that was gathered, or the first fault. Nothing else is asked after it.
   result<problem> finish();
 
   plain_vector<bool> written_;
@@ -269,7 +269,7 @@ MEMSCHED_NAMES(operator_name);
 MEMSCHED_NAMES(tensor_name);
 #undef MEMSCHED_NAMES
 
-/// Whether a view or a graph beneath it names a hook: a view hands on only the answers of its base.
+/// Whether a view or a graph beneath it names a hook: a view passes on only the answers of its base.
 template <hook H, class G, class Handle>
 constexpr bool names_beneath() {
   if constexpr (std::is_void_v<G>) return false;

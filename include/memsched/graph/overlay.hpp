@@ -28,7 +28,7 @@ struct base_of_view<overlaid<H, Base, F>> {
 template <class G>
 using held = std::conditional_t<std::is_lvalue_reference_v<G>, const std::remove_reference_t<G>&, std::remove_cvref_t<G>>;
 
-/// Fails to compile if no answer of f fits the hook: an overlay that nobody hears is an error.
+/// Fails to compile if no answer of f fits the hook: an overlay that has no effect is an error.
 template <hook H, class G, class F>
 auto overlay(G&& g, F f) {
   using view = overlaid<H, held<G>, F>;

@@ -111,7 +111,7 @@ class problem {
   op_id producer(tensor_id storage) const { return producer_[storage]; }
   /// Whether a storage stays to the end.
   bool stays(tensor_id storage) const { return stays_[storage]; }
-  /// Whether somebody needs a storage after its producer.
+  /// Whether a storage is needed after its producer.
   bool kept(tensor_id storage) const { return stays_[storage] || !readers_[storage].empty(); }
   /// Storages that an operator's outputs may take, each once.
   std::span<const storage_reuse> reuses(op_id op) const { return list(reuses_, op); }

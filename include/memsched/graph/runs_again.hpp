@@ -10,7 +10,7 @@ namespace memsched {
 inline namespace MEMSCHED_ABI {
 
 /// Whether each operator may run more than once. It may if it is pure, changes no input, creates no storage that an operator
-/// changes, and reads none that is changed, except behind the last change of it: a second run then reads and makes the same
+/// changes, and reads none that is changed, except after the last change of it: a second run then reads and makes the same
 /// as the first. O(operators + uses), and as much again for each changed storage.
 MEMSCHED_FUNCTION std::vector<bool> runs_again(const problem& p);
 
@@ -27,7 +27,7 @@ inline namespace MEMSCHED_ABI {
 
 namespace detail {
 
-/// Whether each operator runs behind `first`, in every order.
+/// Whether each operator runs after `first`, in every order.
 inline std::vector<bool> runs_behind(const adjacency& successors, op_id first) {
   std::vector<bool> found(successors.size(), false);
   std::vector<op_id> open{first};

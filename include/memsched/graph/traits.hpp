@@ -30,7 +30,7 @@ inline namespace MEMSCHED_ABI {
 ///                                of `overwrite_at`, one for each output that may overwrite an input
 ///           updates(g, op)       tensor handles among inputs that op changes in place (see below)
 ///           live_out(g, tensor)  whether tensor lives to the end. Without this hook no tensor does: results are freed
-///                                after their last reader, and one that nobody reads right after its producer
+///                                after their last reader, and one that no operator reads right after its producer
 ///           tensors(g)           tensor handles that no operator may list: arguments that are passed through or unused.
 ///                                Those that operators list may be among them
 ///           alias_of(g, tensor)  the tensor whose storage this one names. Where it is no alias: itself, an empty
@@ -44,12 +44,13 @@ inline namespace MEMSCHED_ABI {
 /// A list of handles is anything that a range-for accepts, by value or by reference. A handle is any value with == and
 /// either std::hash or a hash_value(handle) found by argument-dependent lookup. A tensor's handle type is the common type
 /// of the elements of inputs and outputs. A tensor that no operator writes is a graph input. It counts from the start to its
-/// last reader, to the end if it is live_out, and not at all if nobody reads it and it is not live_out. Without `tensors`,
+/// last reader, to the end if it is live_out, and not at all if no operator reads it and it is not live_out. Without `tensors`,
 /// one that no operator lists is unknown and does not count, even if it is live_out.
 ///
 /// An update of a tensor t has an order: where an output of op is an alias of t, that names the new value, and all other
 /// users of the old one run before op. Where none is, the order in which ops(g) lists operators decides: users of t that
-/// come before op run before it, those behind it after it. The library adds these edges, no more than one for each use.
+/// come before op run before it, those that come after op run after it. The library adds these edges, no more than one for
+/// each use.
 template <class G>
 struct graph_traits {
   static decltype(auto) ops(const G& g) requires requires { g.ops(); }

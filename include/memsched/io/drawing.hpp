@@ -76,7 +76,7 @@ inline std::string shortened(std::string_view text, std::size_t most) {
   return std::string(text);
 }
 
-/// With one digit behind the point, in any locale.
+/// With one digit after the point, in any locale.
 inline std::string one_digit(double x) {
   const std::int64_t tenths = static_cast<std::int64_t>(x * 10 + (x < 0 ? -0.5 : 0.5));
   const std::int64_t magnitude = tenths < 0 ? -tenths : tenths;
@@ -87,7 +87,7 @@ inline std::string one_digit(double x) {
 inline std::string binary_size(bytes n) {
   const std::size_t unit = detail::unit_of(n);
   const double value = static_cast<double>(n) / static_cast<double>(bytes{1} << (10 * unit));
-  const std::size_t digits = unit == 0 || value >= 99.95 ? 0 : value >= 9.995 ? 1 : 2;  // behind the point
+  const std::size_t digits = unit == 0 || value >= 99.95 ? 0 : value >= 9.995 ? 1 : 2;  // after the point
   const double scale = digits == 0 ? 1 : digits == 1 ? 10 : 100;
   std::string number = std::to_string(std::llround(value * scale));
   if (digits > 0) {

@@ -23,8 +23,8 @@ namespace detail {
 /// The effect of one firing on memory, in bytes.
 struct firing_effect {
   bytes produced = 0;     ///< all outputs
-  bytes kept = 0;         ///< outputs that somebody reads later or that are graph outputs
-  bytes freed = 0;        ///< inputs that nobody needs afterwards
+  bytes kept = 0;         ///< outputs that an operator reads later or that are graph outputs
+  bytes freed = 0;        ///< inputs that no operator needs afterwards
   bytes workspace = 0;    ///< held while the operator runs
   bytes overwritten = 0;  ///< output bytes that take the place of a freed input (pbc only)
 };

@@ -17,8 +17,8 @@
 namespace memsched {
 inline namespace MEMSCHED_ABI {
 
-/// The pad of a window: none; so much that a window of stride s makes ceil(n / s) rows of n, an odd row of pad at the end; or
-/// `layer::around` on each side.
+/// The pad of a window: none; as much as a window of stride s needs to make ceil(n / s) rows of n, an odd row of pad at the
+/// end; or `layer::around` on each side.
 enum class padding : unsigned char { valid, same, around };
 
 /// A square window layer for `network_builder`. Every member may be left out.
@@ -133,7 +133,7 @@ class network_builder {
     return write(std::move(op), out, {});
   }
 
-  /// Rows, columns and channels of pad: before and behind.
+  /// Rows, columns and channels of pad: before and after.
   struct pads {
     std::int64_t above = 0, below = 0, left = 0, right = 0, channels_before = 0, channels_behind = 0;
   };

@@ -77,7 +77,7 @@ inline bool is_quantized(const network& net) {
 enum class exactness : unsigned char { reals, bits };
 
 /// Explains how a rewritten network computes something else than the first one; empty if it does not. Over the field always
-/// (where only real values count, a mean may divide there before or behind a linear part); with `exactness::bits` also in
+/// (if only real values count, a mean may divide there before or after a linear part); with `exactness::bits` also in
 /// float32 or, for a quantized network, in integers, bit for bit, up to the sign of zero.
 MEMSCHED_FUNCTION std::string disagreement(const network& before, const network& after, std::uint64_t seed = 1,
                                            exactness exact = exactness::bits);

@@ -48,7 +48,7 @@ struct int8_numbers {
   number complete(const arithmetic_site& s, number sum, coordinate channel) const {
     return placed(s, times(sum, factor(s, channel)));
   }
-  /// Of equal quantization before and behind: of the integers themselves, as a pooling does.
+  /// Of equal quantization before and after: of the integers themselves, as a pooling does.
   number average(const arithmetic_site& s, number sum, coordinate cells) const {
     const auto n = static_cast<number>(cells);
     if (s.in != s.out) return placed(s, times(sum, mean_factor(scales(s), n)));
@@ -120,7 +120,7 @@ struct int8_numbers {
     const auto at = w.scales.size() == 1 ? 0 : static_cast<std::size_t>(channel);
     return fixed(real(s.in) * static_cast<double>(w.scales[at]) / real(s.out));
   }
-  /// Of a sum of n cells whose scales before and behind have this ratio. n > 0.
+  /// Of a sum of n cells whose scales before and after have this ratio. n > 0.
   static fixed_factor mean_factor(double ratio, number n) { return shared(fixed(ratio), n); }
   /// A factor over n, as QuantizedMeanOrSum divides it.
   static fixed_factor shared(fixed_factor f, number n) {

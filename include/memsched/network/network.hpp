@@ -140,7 +140,7 @@ enum class op_kind : unsigned char {
   /// Element (r, c, k) of the operand. Concatenation: an operand of several parts. Split: a result of several parts. Slice:
   /// a result that lacks parts. Where element type or quantization of operand and result differ, it converts.
   copy,
-  pad,  ///< constant: `win.pad_*` before the image; how much behind it, the extents of the result say
+  pad,  ///< constant: `win.pad_*` before the image; how much after it, the extents of the result say
   resize_bilinear,
   resize_nearest,
   depth_to_space,  ///< `block` x `block` pixels of each pixel's channels
@@ -197,7 +197,7 @@ enum class resize_coordinates : unsigned char { half_pixel, asymmetric, align_co
 enum class resize_rounding : unsigned char { floor, round_half_up, round_half_down, ceil };
 
 /// The position of a window along an axis. Output row y reads rows y * stride - pad + k * dilation, k < kernel. `pad` is the
-/// part before the image; the part behind it follows from the extents.
+/// part before the image; the part after it follows from the extents.
 struct window {
   std::int64_t kernel_rows = 1, kernel_columns = 1;
   std::int64_t stride_rows = 1, stride_columns = 1;
@@ -276,8 +276,8 @@ struct network {
   element_order order = element_order::rows_columns_channels;
   std::shared_ptr<const void> holder{};  ///< keeps alive the bytes that blobs and `file` point into
   std::string_view file{};               ///< the model file, from which writers copy opaque operators; empty: none
-  /// As the file lists them, one perhaps several times; rewritten networks keep the lists. Those that no list has come
-  /// behind, by number: see `ends_of`.
+  /// As the file lists them, one perhaps several times; rewritten networks keep the lists. Those that are in no list
+  /// follow, by number: see `ends_of`.
   std::vector<network_end> listed_inputs{}, listed_outputs{};
 
   // The hooks of graph_traits.

@@ -262,7 +262,7 @@ class network_run {
     return a_.complete(site_, sum, op_->weights ? place(op_->weights, k) : k);
   }
 
-  /// sum, and the terms of the element at (r, c, k) behind it.
+  /// sum, and the terms of the element at (r, c, k) after it.
   number terms(number sum, coordinate r, coordinate c, coordinate k) const {
     const operation& op = *op_;
     const window& w = does_.win;

@@ -311,7 +311,7 @@ class mlir_block_graph::builder {
     return op->getNumResults() == 1 && op->getNumRegions() == 0 && detail::is_tensor(op->getResult(0)) &&
            !has_tensor_operand(op) && !state_.bufferizesToMemoryWrite(op->getResult(0));
   }
-  /// Whether nobody but others of these writes over the results of one.
+  /// Whether no operation but others of these writes over the results of one.
   bool is_folded(::mlir::Operation* op) {
     return folded_.contains(op) && llvm::none_of(op->getUses(), [&](::mlir::OpOperand& use) {
              return detail::is_tensor(use.get()) && !folded_.contains(use.getOwner()) &&
@@ -328,7 +328,7 @@ class mlir_block_graph::builder {
   ::mlir::bufferization::AnalysisState state_{bufferization_};
   llvm::DenseSet<::mlir::Operation*> folded_, awaited_;
   llvm::DenseMap<::mlir::Value, llvm::SmallVector<::mlir::Operation*, 2>> feeders_;  // of handles that they do not give
-  llvm::SmallVector<::mlir::Operation*> issued_;                                     // may run on behind their place
+  llvm::SmallVector<::mlir::Operation*> issued_;                                     // may run on after their place
   llvm::SmallVector<overwrite_at, 4> destinations_;                                  // of the operation at hand
   graph_error error_;
 };

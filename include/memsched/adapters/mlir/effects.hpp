@@ -40,7 +40,7 @@ inline bool makes_tensors(::mlir::Operation* op) {
 inline bool is_global(::mlir::Operation* op) { return op && op->getName().getStringRef() == "memref.get_global"; }
 
 /// Tensors of a function that may name memory which its memrefs reach as well. In a function without memrefs there are none:
-/// a tensor that goes into or comes out of a call is a value there, and nobody else changes it.
+/// a tensor that goes into or comes out of a call is a value there, and nothing else changes it.
 struct mlir_shared_tensors {
   bool made = false;       ///< an operation makes one: it takes a memref and gives a tensor (`bufferization.to_tensor`, a
                            ///< call), or it gives a tensor and its effects are not known
@@ -74,17 +74,17 @@ struct mlir_shared_tensors {
 /// stop, and one from each operation with effects to the next barrier.
 ///
 /// Memory is told apart by object: each allocation; memory that the caller may hold (the arguments of the function, and
-/// globals that may change); constant globals, which nobody orders. A write of an object runs behind the last write and the
-/// reads since; a read behind the last write. An access to anything else, or an operation with unknown effects, is a barrier
+/// globals that may change); constant globals, which are not ordered. A write of an object runs after the last write and the
+/// reads since; a read after the last write. An access to anything else, or an operation with unknown effects, is a barrier
 /// for all operations with effects, but for accesses to allocations of this block that it cannot reach
 /// (`mlir_local_buffers`): these have their own turns and no others. Allocations on the heap are not ordered; those on the
 /// stack stay between two barriers, since one may save or restore the stack.
 ///
-/// Tensors are values, except where they may name a buffer (`mlir_shared_tensors`). Behind an operation of the entry block
+/// Tensors are values, except where they may name a buffer (`mlir_shared_tensors`). After an operation of the entry block
 /// that makes such a tensor, and in all other blocks of its function, each operation that uses tensors is a barrier; where
 /// only arguments may be such, it reads the caller's memory.
 ///
-/// An operation without effects that may be undefined for some operands (a division) runs behind the last one that may stop
+/// An operation without effects that may be undefined for some operands (a division) runs after the last one that may stop
 /// before it: a barrier, or a loop that may not end.
 class mlir_effect_order {
  public:
@@ -188,7 +188,7 @@ class mlir_effect_order {
     return scope && op->isAncestor(scope);
   }
 
-  /// The first access runs behind `start`, if that is not null.
+  /// The first access runs after `start`, if that is not null.
   static void take_turn(::mlir::Operation* op, const access& a, turn& t, ::mlir::Operation* start,
                         llvm::function_ref<void(::mlir::Operation*)> before) {
     if (!a.writes || t.readers.empty()) {
@@ -231,7 +231,7 @@ class mlir_effect_order {
   llvm::DenseMap<::mlir::Operation*, llvm::SmallVector<access, 2>> local_accesses_;
   llvm::DenseSet<::mlir::Operation*> frees_;  // a local buffer, each the only one
   llvm::SmallVector<access, 4> accesses_;
-  llvm::SmallVector<::mlir::Operation*> since_;  // with effects, behind the barrier
+  llvm::SmallVector<::mlir::Operation*> since_;  // with effects, after the barrier
   ::mlir::Operation* barrier_ = nullptr;
   ::mlir::Operation* may_stop_ = nullptr;
   bool made_before_ = false;  // tensors that an operation made of buffers may be at hand

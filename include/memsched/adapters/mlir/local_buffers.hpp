@@ -40,7 +40,7 @@ struct mlir_local_buffer {
 /// one thread has alone (`private_spaces`). Call A, and each value that (1) or (2) makes, a name. Let each use of a name be
 /// one of these:
 ///   (1) a view by interface;
-///   (2) an operand that a loop, branch or selection hands on: all memrefs among its results, the arguments of its blocks and
+///   (2) an operand that a loop, branch or selection passes on: all memrefs among its results, the arguments of its blocks and
 ///       those of its successors are names;
 ///   (3) an operand of an operation whose effects are all known by value, one of them on each such operand, and whose results
 ///       are numbers or vectors;
@@ -55,7 +55,7 @@ struct mlir_local_buffer {
 /// So neither X, nor its callee, nor another thread has a pointer to A. Where B runs again, its next allocation is another
 /// buffer: a name that may hold both counts as a use of A.
 /// Conclusion: to swap X with a neighbour that has no other effect than on A changes nothing that the program shows, unless
-/// the neighbour goes before X and is undefined where X does not return. An access therefore stays behind what may stop. A
+/// the neighbour goes before X and is undefined if X does not return. An access therefore stays after what may stop. A
 /// deallocation may go before it where it is the only one, names A for certain and is in B: it is defined wherever A is there.
 class mlir_local_buffers {
  public:

@@ -34,8 +34,9 @@ struct mlir_options {
   std::vector<std::string> views{};       ///< operations whose first result names the storage of the first operand
   std::vector<std::string> overwrites{};  ///< operations whose first result may take the storage of the first operand
   mlir_arguments arguments = mlir_arguments::callers;
-  bool fold_constants = false;         ///< values computed from constants alone, and never overwritten, take no memory
-  std::optional<std::string> space{};  ///< the one memory space that counts, as `memory_space` names it; all in sum without
+  bool fold_constants = false;  ///< values computed from constants alone, and never overwritten, take no memory
+  std::optional<std::string>
+      space{};  ///< the one memory space that counts, as `memory_space` names it; all in total without
   /// Operations that keep no pointer to their memrefs once they have ended; "func.call" means functions without a body.
   std::vector<std::string> borrows{};
   /// Memory spaces, as `memory_space` names them, whose allocations one thread has alone. The default space is one.
