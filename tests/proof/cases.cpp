@@ -1,4 +1,4 @@
-// Certificates for a second checker: prints one JSON object a line, a graph with an order of it and its optimum, and behind
+// Certificates for a second checker: prints one JSON object a line, a graph with an order of it and its optimum, and after
 // it certificates, each with whether `check_certificate` accepts it. Some have something changed, or belong to another
 // graph; others prove something of another graph: one with an edge more, without credits, or to which rules of compression
 // were applied where they do not hold.

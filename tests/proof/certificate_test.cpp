@@ -76,7 +76,7 @@ TEST_CASE("a family of sets proves what no order leaves, and is refused where on
     return check_certificate(g, {.bound = level, .family = proof::set_family{.level = level, .sets = std::move(sets)}});
   };
   CHECK(with(22, {{0, 0}, {0, 1}}).empty());
-  CHECK(with(22, {}).empty());  // whoever frees the 10 bytes waits for both of the operators that read them
+  CHECK(with(22, {}).empty());  // the node that frees the 10 bytes waits for both of the operators that read them
   CHECK(with(23, {}) == "family: set 0: node 3 leads out of the family");
   CHECK(with(23, {{0, 3}}) == "family: set 1: node 2 leads out of the family");
   CHECK(with(23, {{0, 3}, {1, 2}}) == "family: set 2 holds all nodes");
@@ -133,7 +133,7 @@ TEST_CASE("a layer proves what whichever of its nodes takes, and is refused wher
   CHECK(with(false, 22, {{0}, {1}}).empty());  // the last of the two finds what the other one wrote
   CHECK(with(true, 15, {{0}, {1}}).empty());
   CHECK(with(true, 17, {{0}, {1}}) == "steps[0]: level: is 17, but what the flow proves is 15");
-  CHECK(with(true, 17, {{1}}).empty());  // behind the other one or not
+  CHECK(with(true, 17, {{1}}).empty());  // after the other one or not
   CHECK(with(false, 22, {{0}}) == "steps[0]: level: is 22, but what the flow proves is 15");
   CHECK(with(false, 13, {{0}, {1}, {2}}).empty());
   CHECK(with(false, 13, {{0, {{1, 3, 7}}}, {2}}) == "steps[0]: node 0 has a flow, but is not the one that it is about");
@@ -147,7 +147,7 @@ TEST_CASE("a layer proves what whichever of its nodes takes, and is refused wher
 }
 
 TEST_CASE("what runs behind a layer's nodes has not run when the first of them does, nor behind one that runs last") {
-  // 60 bytes are there. Two operators write 5 and 7; what reads the 5 and frees 50 bytes runs behind the first of these.
+  // 60 bytes are there. Two operators write 5 and 7; what reads the 5 and frees 50 bytes runs after the first of these.
   problem_builder b;
   const tensor_id x = b.input(10), z = b.input(50), l = b.tensor(5), m = b.tensor(1), r = b.tensor(7), y = b.tensor(2);
   b.op({.reads = {x}, .writes = {l}});
@@ -223,8 +223,8 @@ TEST_CASE("a window bounds the whole, and is refused where its ends do not hold"
 }
 
 TEST_CASE("a window's ends hold behind all that is live at its start, and ahead of all that frees what is live at its end") {
-  // 0 and 1 write what is live at the start; 6 frees what they read. 2 comes behind 0 alone, 3 behind both; 7 frees what both
-  // read. 4 frees what 2 wrote, and 5, which comes behind 4, what 3 wrote.
+  // 0 and 1 write what is live at the start; 6 frees what they read. 2 comes after 0 alone, 3 after both; 7 frees what both
+  // read. 4 frees what 2 wrote, and 5, which comes after 4, what 3 wrote.
   problem_builder b;
   const tensor_id x = b.input(1), p = b.tensor(50), q = b.tensor(60), s = b.tensor(10), t = b.tensor(20), y = b.tensor(1),
                   z = b.tensor(1);

@@ -99,9 +99,9 @@ class Problem:
         return found
 
     def turns(self, tensors):
-        """The order that updates ask for: pairs of operators, the second of which runs behind the first. Users of a value take
-        their turns as they are listed: an update of it runs behind the last one and the users since, and before those that
-        follow. But one whose result an output names runs behind all other users of the value that it changes."""
+        """The order that updates ask for: pairs of operators, the second of which runs after the first. Users of a value take
+        their turns as they are listed: an update of it runs after the last one and the users since, and before those that
+        follow. But one whose result an output names runs after all other users of the value that it changes."""
         value, last, since, named = self.values(tensors), {}, {}, []
         for i, op in enumerate(self.ops):
             for t in op["inputs"]:
@@ -120,7 +120,7 @@ class Problem:
             yield from ((u, i) for u in since.get(v, []) + ([last[v]] if v in last else []))
 
     def kept(self, s):
-        """Whether somebody needs a storage behind its producer."""
+        """Whether anything needs a storage after its producer."""
         return s in self.stays or s in self.readers
 
     def room(self, i, s):
@@ -199,7 +199,7 @@ class Nodes:
 
 
 def sequence(before):
-    """All nodes, each behind those that it waits for."""
+    """All nodes, each after those that it waits for."""
     left, behind = [len(b) for b in before], [[] for _ in before]
     for v, b in enumerate(before):
         for u in b:
@@ -404,7 +404,7 @@ class Proof:
         plain = sum(1 << v for v in range(self.n) if not (idle | self.tied) >> v & 1 and self.peak[v] == self.impact[v] >= 0)
 
         def grown(ran, fresh):
-            """With all idle nodes that can run, of those behind `fresh` or in it."""
+            """With all idle nodes that can run, of those after `fresh` or in it."""
             left = [u for x in fresh for u in (self.behind[x] if ran >> x & 1 else {x}) if idle >> u & 1]
             while left:
                 u = left.pop()
@@ -467,7 +467,7 @@ class Proof:
         return other is None
 
     def layer(self, step):
-        """One of some nodes runs first, with none of them before it, or last, with none behind it: this ends the proof."""
+        """One of some nodes runs first, with none of them before it, or last, with none after it: this ends the proof."""
         first, levels, around = "first" in step, [], 0
         flows = {whole(m["v"], self.n, "v"): m["flow"] for m in step["first" if first else "last"]}
         inward, outward = (self.before, self.behind) if first else (self.behind, self.before)
@@ -475,7 +475,7 @@ class Proof:
             around |= self.reached(v, outward) | 1 << v
         for v, flow in flows.items():
             own = self.reached(v, inward)
-            if not own & around:  # else another one is before it, or behind it
+            if not own & around:  # else another one is before it, or after it
                 ran, later = (own, around) if first else (around & ~(1 << v), own | 1 << v)
                 levels.append(self.level(v, ran, later, flow))
         self.shown(step, levels)
@@ -605,7 +605,7 @@ class Events:
         return self.guests[v] if v in self.frees else {v}
 
     def room(self, u, w):
-        """How far u, the last to run with w, is above the level behind it."""
+        """How far u, the last to run with w, is above the level after it."""
         return self.peak[u] - self.impact[u] - (self.impact[w] if w in self.frees else 0)
 
     def missing(self, ran, t):

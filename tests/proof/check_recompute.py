@@ -107,7 +107,7 @@ class Graph(check.Problem):
         return s in self.stays
 
     def copies(self, s, run, change, during):
-        """Adds the bytes of all copies of a storage: whole from the step behind their creation on, less at their last step."""
+        """Adds the bytes of all copies of a storage: whole from the step after their creation on, less at their last step."""
         maker = self.writer.get(s)
         begins = [-1] if maker is None else []
         begins += [k for k, i in enumerate(run) if i == ("load", s) or (maker is not None and i == maker)]
@@ -179,7 +179,7 @@ class Rows:
             self.open.setdefault(self.storage(i), []).append((i, first, last))
 
     def needs_at(self, k):
-        """Storages that are needed behind row k if others are absent there, with the gap that says so or none."""
+        """Storages that are needed after row k if others are absent there, with the gap that says so or none."""
         p, i = self.p, self.rows[k]
         there = set(p.creates[i]) | (set() if p.cbp[i] else set(p.reads[i]))
         found = {s: g for g, (s, first, last, _, _) in enumerate(self.gaps) if first <= k <= last and s not in there}
@@ -197,7 +197,7 @@ class Rows:
         return self.p.size[s] // self.unit[k] * self.unit[k]
 
     def stretch(self, k, s):
-        """The gap, or behind all of them the tail, that bears the cost of a need; none where nothing does."""
+        """The gap, or after all of them the tail, that bears the cost of a need; none if nothing does."""
         g = self.needs[k][s]
         return g if g is not None else len(self.gaps) + s if self.tail(s) <= k else None
 
@@ -212,7 +212,7 @@ class Rows:
         return self.gaps[i][0] if i < len(self.gaps) else i - len(self.gaps)
 
     def rerun(self, k, s):
-        """The rerun of a storage behind a row: (row, storage, bytes of its producer, gaps of others that last)."""
+        """The rerun of a storage after a row: (row, storage, bytes of its producer, gaps of others that last)."""
         p = self.p
         g = self.needs.get(k, {}).get(s)
         need(not p.moves and g is not None and self.again(s), f"reruns: none of {s} behind row {k}")
@@ -227,12 +227,12 @@ class Rows:
         return k, s, self.fixed(maker), lasting
 
     def use_behind(self, g):
-        """The row right behind a gap, if it uses the storage."""
+        """The row right after a gap, if it uses the storage."""
         s, _, last, _, _ = self.gaps[g]
         return last + 1 if last + 1 < self.count and s in self.p.reads[self.rows[last + 1]] else None
 
     def next_use(self, g, k, kept):
-        """The first row behind k at which the storage of a gap is in memory, by rows where it is kept or by the gap's end."""
+        """The first row after k at which the storage of a gap is in memory, by rows where it is kept or by the gap's end."""
         return min((first for first, _ in kept if first > k), default=self.use_behind(g))
 
     def again(self, s):
@@ -242,11 +242,11 @@ class Rows:
         return self.again(s) or s in self.p.moves
 
     def tail_cost(self, s):
-        """The cost that the rows behind all uses of a storage bear, and how much more a load costs than a rerun."""
+        """The cost that the rows after all uses of a storage bear, and how much more a load costs than a rerun."""
         return cheaper(self.charge(s), not self.again(s), self.p.moves[s][0]) if s in self.p.moves else (self.charge(s), 0)
 
     def tail(self, s):
-        """The first row behind all uses of a storage; none where it stays."""
+        """The first row after all uses of a storage; none if it stays."""
         if s in self.p.stays:
             return self.count
         return max(self.row[i] + (0 if self.p.cbp[i] else 1) if i in self.row else self.behind[i]
@@ -257,7 +257,7 @@ class Rows:
         return self.p.cost[maker] if maker is not None and self.charged[maker] == s else 0
 
     def places(self):
-        """How many rows certainly run before each operator, and the first that certainly runs behind it or is its own."""
+        """How many rows certainly run before each operator, and the first that certainly runs after it or is its own."""
         before = {}
         for i in check.sequence(self.p.before):
             before[i] = max((self.row[u] + 1 if u in self.row else before[u] for u in self.p.before[i]), default=0)

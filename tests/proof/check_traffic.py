@@ -16,7 +16,7 @@ from check import need, whole
 
 
 class Chip:
-    """An order on a chip as executions in one order, whose storages may be outside before and behind all. Each
+    """An order on a chip as executions in one order, whose storages may be outside before and after all. Each
     value of a tensor that operators update is a storage of its own: a copy outside of the one before is of no use."""
 
     def __init__(self, graph, result):

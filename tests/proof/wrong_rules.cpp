@@ -1,4 +1,4 @@
-// Tests that wrong claims stay without proof: schedulers behind passes, searches between two peaks, and bounds, drawn at
+// Tests that wrong claims stay without proof: schedulers after passes, searches between two peaks, and bounds, drawn at
 // random, are asked about small random graphs whose optimum is known, until one claims a bound above it. No certificate of
 // that may be accepted: `certify` must prove less than was claimed, and what compression, probing, shaving and families make
 // before anybody has checked it must be refused. Ends with 1 where false claims were made and remained without proof, with 0
@@ -38,7 +38,7 @@ struct counts {
   std::uint64_t claims = 0, certificates = 0, accepted = 0;  // that are false
 };
 
-/// The bound that a scheduler claims, behind up to three passes, within some bounds and limits. `floor`: peaks below it are
+/// The bound that a scheduler claims, after up to three passes, within some bounds and limits. `floor`: peaks below it are
 /// of no use.
 bytes claimed_by_scheduler(const subject& x, bytes floor, claims::random& r) {
   std::string asked;

@@ -51,7 +51,7 @@ CODE = {
 }
 HOOKS = "cost pure after workspace firing overwrites updates live_out tensors alias_of scope operator_name tensor_name".split()
 REQUIRED = "ops inputs outputs size".split()
-# How each fence stands in a unit: before it, behind it. `None`: a unit of its own.
+# How each fence stands in a unit: before it, after it. `None`: a unit of its own.
 FENCES = {
     "README.md 1": None,
     "docs/embedding.md 1": ("", ""),

@@ -700,7 +700,7 @@ TEST_CASE("law: the checker accepts each proof, and no changed one that claims m
   REQUIRE(with_cases > 0);
 }
 
-/// Random reruns and loads in the order of first runs, each behind the first run of its operator.
+/// Random reruns and loads in the order of first runs, each after the first run of its operator.
 rerun_stages random_stages(const execution_table& table, const ids& order, support::random& r) {
   const problem& p = table.graph();
   rerun_stages s(order);
@@ -849,7 +849,7 @@ problem chain(unsigned n) {
 }
 
 /// The fewest forward steps that bring l activations back, the last first, with m bytes beside the one in front of them:
-/// keep the one k steps on, do those behind it, then those before it (Griewank and Walther, Revolve, 2000). A step that
+/// keep the one k steps on, do those after it, then those before it (Griewank and Walther, Revolve, 2000). A step that
 /// reads another than the first takes two bytes.
 std::uint64_t chain_steps(unsigned l, unsigned m) {
   if (l == 0) return 0;

@@ -102,7 +102,7 @@ inline problem made_of_one(std::uint64_t seed) {
   return d.b.build().value();
 }
 
-/// A path of five operators, and a reader of the first tensor that may run before or behind the fourth. Random sizes and costs.
+/// A path of five operators, and a reader of the first tensor that may run before or after the fourth. Random sizes and costs.
 inline problem with_late_reader(std::uint64_t seed) {
   drawn_problem d(seed);
   const tensor_id x = d.tensor(8), y = d.tensor(8), marker = d.tensor(2), end = d.tensor(2), late = d.tensor(2),
@@ -137,7 +137,7 @@ inline problem with_reader_aside(std::uint64_t seed) {
 }
 
 /// A path whose first operator takes workspace and may run again late; an operator beside the path reads another tensor, before
-/// or behind that rerun.
+/// or after that rerun.
 inline problem with_reader_before_rerun(std::uint64_t seed) {
   drawn_problem d(seed);
   const tensor_id t = d.tensor(8), j = d.tensor(8), z = d.tensor(2), m1 = d.tensor(2), m2 = d.tensor(2), late = d.tensor(2),
@@ -151,7 +151,7 @@ inline problem with_reader_before_rerun(std::uint64_t seed) {
   return d.b.build().value();
 }
 
-/// The same, where operators beside the path make the other tensor, before or behind that rerun.
+/// The same, where operators beside the path make the other tensor, before or after that rerun.
 inline problem with_maker_behind_rerun(std::uint64_t seed) {
   drawn_problem d(seed);
   const tensor_id t = d.tensor(4), j = d.b.tensor(4 + d.r.below(6)), w = d.tensor(2), m2 = d.tensor(2), last = d.tensor(2);
