@@ -137,7 +137,7 @@ def branches(sizes, name="branches"):
 
 def one_call(n=256):
     """Operations on buffers of one size, and a call, which no store and no deallocation crosses. Two buffers die before the
-    call; one that is made first is used behind it. Four stand at once where all die at the end; the least is two."""
+    call; one that is made first is used after it. Four stand at once if all die at the end; the least is two."""
     f = Function("one_call", [(n,)])
     late = f.pointwise("negf", [f.inputs[0]])
     first = f.pointwise("exp", [f.inputs[0]])

@@ -1,7 +1,7 @@
 """Random programs in MLIR for shuffle.py: memrefs and tensors that name them, in regions and blocks, on heap and stack.
 
 Every program is one function of memrefs of the caller, and prints nothing: main shows what it leaves in them. Behaviour is
-defined: everything is written before it is read, nothing is used behind its deallocation or the end of its stack, and a
+defined: everything is written before it is read, nothing is used after its deallocation or the end of its stack, and a
 buffer has at most one `to_tensor`, as `restrict` promises. Values shrink, so that nothing overflows.
 
 FEATURES counts what happened, so that a test can ask whether it ever did.
@@ -420,7 +420,7 @@ class Program:
             self.note("memory_of_memrefs_in_a_call")
 
     def local(self):
-        """A buffer that only this function knows is written before a call and read behind it."""
+        """A buffer that only this function knows is written before a call and read after it."""
         name = self.new("memref.alloc() : %s" % MEMREF)
         m = Value(name, MEMREF, {name})
         self.heap.add(name)
@@ -444,7 +444,7 @@ class Program:
         self.note("local_buffer_across_call")
 
     def private(self):
-        """A buffer of another memory space, which one thread has alone: stored to, and read or freed behind a call."""
+        """A buffer of another memory space, which one thread has alone: stored to, and read or freed after a call."""
         type_ = "memref<%dxf32, 1>" % N
         name = self.new("memref.alloc() : " + type_)
         self.line("linalg.fill ins(%s : f32) outs(%s : %s)" % (self.scalar(), name, type_))
@@ -460,7 +460,7 @@ class Program:
         self.note("private_space")
 
     def leak(self):
-        """A buffer whose pointer gets away in one way, through which it changes: read before, and read or freed behind."""
+        """A buffer whose pointer gets away in one way, through which it changes: read before, and read or freed after."""
         name = self.new("memref.alloc() : %s" % MEMREF)
         m = Value(name, MEMREF, {name})
         self.heap.add(name)
@@ -526,7 +526,7 @@ class Program:
 
     def task(self):
         """A task takes its time, then copies a buffer that nothing else uses before the wait for its token, or for a second
-        task behind it. After the wait the copy is read, and the buffer is freed or written."""
+        task after it. After the wait the copy is read, and the buffer is freed or written."""
         self.number += 1
         t, u = "%%t%d" % self.number, "%%u%d" % self.number
         read, written = [Value(self.new("memref.alloc() : %s" % MEMREF), MEMREF, ()) for _ in range(2)]
@@ -556,7 +556,7 @@ class Program:
         self.note("asynchronous_task")
 
     def stacksave(self):
-        """The stack is saved and restored around statements, with an allocation before, one within and one behind; the first
+        """The stack is saved and restored around statements, with an allocation before, one within and one after; the first
         is written late, or is what a region yields."""
         if self.depth > 1:
             return
@@ -917,14 +917,14 @@ class Program:
             self.scopes[-1] = outer
             self.add_scalar(last)
             self.note("block_loop")
-        # what the earlier blocks allocated stays: nobody frees it in another block
+        # what the earlier blocks allocated stays: nothing frees it in another block
         inside = self.scopes.pop()
         inside.own = set()
         inside.outside, inside.captured, inside.used_from_outside = set(inside.tensors), set(), set()
         self.scopes.append(inside)
 
     def handed_on(self, handed):
-        """Returns the buffer that a block gives to its next run: one of its own that nobody else may change, or the one it got."""
+        """Returns the buffer that a block gives to its next run: one of its own that nothing else may change, or the one it got."""
         others = {root for table in self.tables for root in table.roots} | self.kept | self.tensored
         found = [m for m in self.here.memrefs if m.type == MEMREF and ("heap", m.name) in self.here.own and not m.roots & others]
         if not found or self.r.random() < 0.2:

@@ -18,7 +18,7 @@
 // STAYS-NEXT: t.widest
 // MOVES: t.widest
 // MOVES-NEXT: t.narrow
-// Operations that nobody knows are barriers.
+// Unknown operations are barriers.
 // UNKNOWN: @branches{{.*}}memsched.peak = 6040 : i64, memsched.peak_before = 6040 : i64
 func.func @branches(%x: tensor<8xf32>) -> tensor<10xf32> {
   %a = "t.wide"(%x) : (tensor<8xf32>) -> tensor<500xf32>

@@ -39,8 +39,8 @@ func.func @unfreed(%x: memref<100xf32>) -> memref<100xf32> {
   return %c : memref<100xf32>
 }
 
-// One of two buffers is chosen: both live to the end, since nobody says when they die. Memory on the stack stays as well, and
-// moves behind the third buffer.
+// One of two buffers is chosen: both live to the end, since nothing says when they die. Memory on the stack stays as well, and
+// moves after the third buffer.
 // CHECK: @chosen{{.*}}memsched.peak = 1200 : i64, memsched.peak_before = 1240 : i64
 func.func @chosen(%x: memref<100xf32>, %p: i1) {
   %a = memref.alloc() : memref<100xf32>

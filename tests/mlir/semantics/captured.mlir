@@ -1,7 +1,7 @@
 // RUN: %opt --pass-pipeline='builtin.module(memsched-reorder{annotate=true pure=t})' %s | FileCheck-22 %s
 // Tensors that name a buffer, read in regions: what reads them stays before what changes the buffer.
 
-// The branches capture %t; behind the second fill, 2,064 bytes would become 1,040.
+// The branches capture %t; after the second fill, 2,064 bytes would become 1,040.
 // CHECK-LABEL: @branch{{.*}}memsched.peak = 2064 : i64, memsched.peak_before = 2064 : i64
 // CHECK: scf.if
 // CHECK: linalg.fill

@@ -1,5 +1,5 @@
 // RUN: %opt --pass-pipeline='builtin.module(memsched-reorder{annotate=true pure=t})' %s | FileCheck-22 %s
-// The division, undefined for a divisor of zero, stays behind the assertion that there is none. So does what frees %w (400
+// The division, undefined for a divisor of zero, stays after the assertion that there is none. So does what frees %w (400
 // bytes): it stands while %u (800) does.
 // CHECK: @division{{.*}}memsched.peak = 1240 : i64, memsched.peak_before = 1240 : i64
 // CHECK: cf.assert

@@ -52,7 +52,7 @@ func.func private @up(%m: memref<256xf32>, %p: i1) -> f32 {
   return %x : f32
 }
 
-// Its deallocation goes before the call, or what the second one needs goes behind.
+// Its deallocation goes before the call, or what the second one needs goes after it.
 // CHECK: @local{{.*}}memsched.peak = 1024 : i64, memsched.peak_before = 2048 : i64
 func.func @local(%o: memref<256xf32>, %z: f32) {
   %a = memref.alloc() : memref<256xf32>

@@ -1,6 +1,6 @@
 // RUN: %opt --pass-pipeline='builtin.module(memsched-reorder{annotate=true pure=t})' %s | FileCheck-22 %s
 // A tensor that is a buffer is read before the buffer changes. Its users and what follows keep their order, although 840 would do
-// if nobody changed the buffer.
+// if nothing changed the buffer.
 // CHECK: @mixed{{.*}}memsched.peak = 1240 : i64, memsched.peak_before = 1240 : i64
 // CHECK: t.use
 // CHECK: linalg.fill

@@ -69,7 +69,7 @@ func.func @forall(%x: tensor<100xf32>) -> tensor<100xf32> {
   return %r : tensor<100xf32>
 }
 
-// A region of an operation that nobody knows may have no order: nothing in it moves.
+// A region of an unknown operation may have no order: nothing in it moves.
 // CHECK: @strange
 // CHECK: t.region
 // CHECK-NEXT: t.wide

@@ -32,7 +32,7 @@ func.func @apart(%x: memref<100xf32>, %z: f32) {
 }
 
 // Less of space 3 (400 for 800) costs 2,000 bytes more of the default one, so nothing moves, unless there are 4,096.
-// %s goes where it was copied into %p, of which an element is read that is known behind %q alone.
+// %s goes where it was copied into %p, of which an element is read that is known only after %q.
 // THREE: @against{{.*}}memsched.peak = 800 : i64, memsched.peak_before = 800 : i64, memsched.peaks = {"0" = 2000 : i64, "3" = 800 : i64}
 // BUDGET: @against{{.*}}memsched.peaks = {"0" = 2000 : i64, "3" = 800 : i64}
 // ENOUGH: @against{{.*}}memsched.peaks = {"0" = 4000 : i64, "3" = 400 : i64}

@@ -1,12 +1,12 @@
 // RUN: %opt --pass-pipeline='builtin.module(memsched-reorder{annotate=true})' %s | FileCheck-22 %s
 // RUN: %opt --pass-pipeline='builtin.module(memsched-reorder{annotate=true opaque=refuse})' %s --mlir-diagnostic-verbosity-level=remarks 2>&1 | FileCheck-22 %s --check-prefix=REFUSE
-// A buffer whose operation runs on behind its place lives until the wait: the order as it stands counts both. (%b, which no wait
-// can reach, then moves behind.)
+// A buffer whose operation runs on after its place lives until the wait: the order as it stands counts both. (%b, which no wait
+// can reach, then moves after it.)
 // REFUSE: remark: the size of a value of type !async.token is unknown
 module attributes {gpu.container_module} {
 func.func private @tick()
 
-// %a (400) is read until the wait, so %b stands beside it, and nobody frees either.
+// %a (400) is read until the wait, so %b stands beside it, and nothing frees either.
 // CHECK: @async{{.*}}memsched.peak_before = 800 : i64
 func.func @async(%x: memref<100xf32>, %z: f32) {
   %a = memref.alloc() : memref<100xf32>
@@ -21,7 +21,7 @@ func.func @async(%x: memref<100xf32>, %z: f32) {
   return
 }
 
-// Behind the wait the buffer is free for the next.
+// After the wait the buffer is free for the next.
 // CHECK: @awaited{{.*}}memsched.peak_before = 800 : i64
 func.func @awaited(%x: memref<100xf32>, %z: f32) {
   %a = memref.alloc() : memref<100xf32>
@@ -36,7 +36,7 @@ func.func @awaited(%x: memref<100xf32>, %z: f32) {
   return
 }
 
-// A deallocation stays behind the wait, also where the token of the second follows from the first.
+// A deallocation stays after the wait, even if the token of the second follows from the first.
 // CHECK: @chain{{.*}}memsched.peak_before = 1200 : i64
 // CHECK: async.await
 // CHECK-NEXT: memref.dealloc
@@ -94,7 +94,7 @@ func.func @group(%x: memref<100xf32>, %z: f32) {
   return
 }
 
-// Nobody waits: the buffer stays to the end.
+// Nothing waits for it: the buffer stays to the end.
 // CHECK: @forgotten{{.*}}memsched.peak_before = 800 : i64
 func.func @forgotten(%x: memref<100xf32>, %z: f32) {
   %a = memref.alloc() : memref<100xf32>

@@ -10,7 +10,7 @@ func.func @tensors(%x: tensor<4x64xf32>) -> tensor<64xf32> {
   return %n : tensor<64xf32>
 }
 
-// A select names one of two tensors, nobody knows which: it counts as a third.
+// A select names one of two tensors, which one is unknown: it counts as a third.
 // CHECK: @select{{.*}}memsched.peak = 1200 : i64, memsched.peak_before = 1200 : i64
 func.func @select(%x: tensor<100xf32>, %p: i1) -> tensor<100xf32> {
   %a = "t.make"(%x) : (tensor<100xf32>) -> tensor<100xf32>
