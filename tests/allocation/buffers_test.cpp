@@ -101,7 +101,7 @@ TEST_CASE("check_plan refuses what is no plan") {
   buffers[2].offset = no_offset;
   REQUIRE(why({0, 8, 4}, 12).empty());
   REQUIRE(why({2, 12, 0}, 16).empty());
-  buffers[0].upper = buffers[0].lower, buffers[0].drops.clear();  // an empty one meets nobody
+  buffers[0].upper = buffers[0].lower, buffers[0].drops.clear();  // an empty one meets no other
   REQUIRE(why({100, 0, 0}, 4) == "buffer 1 and buffer 2 meet in time and in offsets");
   REQUIRE(why({100, 0, 4}, 6).empty());
 }

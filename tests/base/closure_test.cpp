@@ -63,7 +63,7 @@ TEST_CASE("the cheapest closed set, the smallest and the largest of those, and a
     };
     REQUIRE(held() == smallest);
 
-    // The flow: nobody sends more than it has, and what members keep below 0 is the minimum.
+    // The flow: no node sends more than it has, and what members keep below 0 is the minimum.
     std::vector<delta> keeps = x.impacts;
     for (const auto& a : c.arcs()) {
       REQUIRE(a.flow >= 0);

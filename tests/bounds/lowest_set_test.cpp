@@ -48,7 +48,7 @@ TEST_CASE("a node's credits count where all that their release waits for may hav
     for (node_id v = 0; v < g.active; ++v) {
       if (g.credits[v].empty()) continue;
       // Free: all that neither waits for v nor runs before it.
-      std::vector<int> when(g.size(), 0);  // 1: before, 2: behind
+      std::vector<int> when(g.size(), 0);  // 1: before, 2: after
       for (bool more = true; more;) {
         more = false;
         for (node_id w = 0; w < g.size(); ++w)

@@ -1,4 +1,4 @@
-// Families of events: what the checker accepts is true, whoever made it, and what `find_events` makes is accepted.
+// Families of events: what the checker accepts is true, whatever made it, and what `find_events` makes is accepted.
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <memsched/certify/certify.hpp>

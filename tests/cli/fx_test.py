@@ -117,7 +117,7 @@ torch.manual_seed(1)
 x = torch.randn(4, 64)
 
 
-# In place: the value that a node overwrites has other readers, before and behind.
+# In place: the value that a node overwrites has other readers, before and after.
 def residual(self, x):
     h = self.a(x)
     k = torch.cat([h, h, h, h], 1).sum(1, keepdim=True)

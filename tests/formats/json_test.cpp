@@ -198,7 +198,7 @@ TEST_CASE("inplace is a position in inputs, or -1") {
 TEST_CASE("an unknown key is an error that names the nearest known one") {
   CHECK(message(with("\"workspace\": 7", "\"worskpace\": 7")) ==
         "ops[0] 'c1': unknown key \"worskpace\"; did you mean \"workspace\"?");
-  // The name may come behind the key.
+  // The name may come after the key.
   CHECK(message(with("{\"name\": \"v\", ", "{\"input\": [2], \"name\": \"v\", ")) ==
         "ops[2] 'v': unknown key \"input\"; did you mean \"inputs\"?");
   CHECK(message(with("\"inplace\": 0", "\"Inplace\": 0")) == "ops[1]: unknown key \"Inplace\"; did you mean \"inplace\"?");

@@ -113,7 +113,7 @@ inline void check_near(const network& first, const network& back, double margin)
   });
 }
 
-/// A dense layer behind a convolution, with weights.
+/// A dense layer after a convolution, with weights.
 inline network dense_layer() {
   network_builder b("dense");
   const tensor_id x = b.input({6, 4, 3});

@@ -76,7 +76,7 @@ TEST_CASE("several values, elements and views", "[nodes]") {
 }
 
 TEST_CASE("updates order, overwrites spare, after orders", "[nodes]") {
-  // read must see the value before add_ changes it, although it stands behind it.
+  // read must see the value before add_ changes it, although it stands after it.
   const answer u = ask({input_x, R"({"name": "cache", "inputs": "x", "bytes": 50})",
                         R"({"name": "add_", "inputs": ["cache", "x"], "updates": "cache", "view_of": "cache"})",
                         R"({"name": "read", "inputs": "cache", "bytes": 1})",

@@ -654,7 +654,7 @@ TEST_CASE("a Loop: carried values keep their shape; workspace is the peak of the
     const imported g(m);
     CHECK(g.size("y") == 48);
     CHECK(g.reads("loop") == texts{"n", "x", "outer"});
-    CHECK(g.workspace("loop") == 1 + 48);  // nobody reads the counter; the rest works in place
+    CHECK(g.workspace("loop") == 1 + 48);  // nothing reads the counter; the rest works in place
   }
   last.set_op_type("Transpose");
   refused(m, {"operator 0 'loop' (Loop)", "carried value 0 changes"});

@@ -55,7 +55,7 @@ std::vector<std::string> signatures(const std::string& file) {
   return lines;
 }
 
-/// Inputs and outputs of several ranks, listed in other orders than their tensors; an input that nobody reads; an output
+/// Inputs and outputs of several ranks, listed in other orders than their tensors; an input that no operator reads; an output
 /// that is listed twice; an operator that the library does not know between two vectors.
 tflite_model::model several_ends() {
   tflite_model::model m{{{}}};
@@ -109,7 +109,7 @@ TEST_CASE("no operator is added where an output has its shape already, and one w
   };
   CHECK(operators({1, 5, 5, 2}, relu) == 1);
   CHECK(operators({1, 6}, l2_normalization) == 1);
-  CHECK(operators({1, 6}, relu) == 3);  // two dimensions before and behind
+  CHECK(operators({1, 6}, relu) == 3);  // two dimensions before and after
 }
 
 TEST_CASE("a constant among the outputs of a model is refused: later outputs would move up") {

@@ -215,7 +215,7 @@ class model_maker {
   subgraph g_;
 };
 
-/// A place for each tensor, behind all that a plan asks for.
+/// A place for each tensor, after all that a plan asks for.
 std::vector<std::size_t> apart(const subgraph& g) {
   std::vector<std::size_t> offsets;
   for (std::size_t t = 0; t < g.tensors.size(); ++t) offsets.push_back(1024 * (t + 64));

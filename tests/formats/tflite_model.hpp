@@ -87,7 +87,7 @@ struct model {
   std::vector<buffer> buffers{{0}, {16}};  ///< buffer 1 holds data
   std::uint32_t version = 3;
   std::uint32_t skipped_codes = 0;                 ///< shifts every operator's code index, to point past the end
-  std::vector<tflite_model::metadata> metadata{};  ///< each with a buffer of its own, behind the others
+  std::vector<tflite_model::metadata> metadata{};  ///< each with a buffer of its own, after the others
   std::vector<signature> signatures{};
 };
 

@@ -108,7 +108,7 @@ TEST_CASE("typed networks have TFLite's windows: SAME puts the odd row behind, a
   const operation& a = net.operations[0];
   CHECK(a.does.what == op_kind::convolution);
   CHECK(a.does.act == activation::relu6);
-  CHECK(a.does.win == window{3, 3, 2, 2, 1, 1, 0, 1, 0});  // 8 rows: one row of pad, behind; 7 columns: one each
+  CHECK(a.does.win == window{3, 3, 2, 2, 1, 1, 0, 1, 0});  // 8 rows: one row of pad, at the end; 7 columns: one each
   CHECK(a.bias);
   const operation& b = net.operations[1];
   CHECK(b.does.what == op_kind::depthwise);

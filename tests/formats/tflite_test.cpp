@@ -176,7 +176,7 @@ TEST_CASE("sizes that the file does not tell are errors, but only where they mat
   CHECK(read(g).tensors.size() == 2);  // a constant
   g = one(custom);
   g.tensors.push_back({.shape = {-1}, .type = 5});
-  CHECK(read(g).tensors.size() == 2);  // in nobody's hands
+  CHECK(read(g).tensors.size() == 2);  // that no operator uses
 }
 
 TEST_CASE("a name cannot break the line of a message") {
@@ -558,7 +558,7 @@ TEST_CASE("open dimensions are given and followed") {
            {.kind = custom, .inputs = {4}, .outputs = {5}}};
   g.inputs = {0};
   g.outputs = {5};
-  const problem_draft stored = read(g);  // as runtimes read it where nobody resizes the input
+  const problem_draft stored = read(g);  // as runtimes read it unless a caller resizes the input
   CHECK(stored.tensors[id(stored, "x")].size == 16);
   CHECK(stored.tensors[id(stored, "v")].size == 12);
   CHECK(assumed_shapes(write(g)) ==
@@ -619,7 +619,7 @@ TEST_CASE("what changes a variable stays on its side of what reads it, and reade
   CHECK(before(1).empty());
   CHECK(before(2) == std::vector<op_id>{0, 1});
   CHECK(before(3) == std::vector<op_id>{2});
-  CHECK(before(4) == std::vector<op_id>{2, 3});  // nobody knows what it does
+  CHECK(before(4) == std::vector<op_id>{2, 3});  // its effects are unknown
 }
 
 TEST_CASE("custom operators keep their order among all that may have effects, unless they are pure") {
@@ -722,7 +722,7 @@ TEST_CASE("every cut of a model is an error") {
   const std::string file = write(small());
   std::size_t refused = 0;
   for (std::size_t n = 0; n < file.size(); ++n) refused += !read_tflite(std::string(file, 0, n));
-  // A builder writes children first: only padding and operator codes that nobody misses come last.
+  // A builder writes children first: only padding and operator codes that no operator misses come last.
   CHECK(refused >= file.size() - 8);
 }
 

@@ -22,7 +22,7 @@ void require(bool holds, int line = __builtin_LINE()) {
   std::abort();
 }
 
-/// Whether each operator of subgraph s of `out` is one of `file`, and, where it was ordered, stands behind those that make
+/// Whether each operator of subgraph s of `out` is one of `file`, and, if it was ordered, stands after those that make
 /// what it reads.
 void judge(const std::string& file, const std::string& out, std::size_t s, bool ordered) {
   tflite_checker::subgraph before, after;

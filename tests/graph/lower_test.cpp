@@ -130,7 +130,7 @@ TEST_CASE("handles are pointers, and the type is foreign") {
   f.body.push_back(std::make_unique<addressed::instruction>(addressed::instruction{{a}, {b}}));
   const auto low = lower(f).value();
   REQUIRE(low.ops == std::vector<const addressed::instruction*>{f.body[0].get()});
-  REQUIRE(low.problem.live_at_start() == 4);  // nobody writes a, so it is a graph input
+  REQUIRE(low.problem.live_at_start() == 4);  // no instruction writes a, so it is a graph input
 }
 
 TEST_CASE("handles are strings, and every hook is heard") {

@@ -4,7 +4,7 @@
 usage: chains.py INCLUDE whole|separate HEADER...
 
 Prints chains, one a line: each header of a chain includes the one before it, directly or not. A unit that includes them in this order
-compiles each as alone: what a header finds declared behind its own includes is what these declare, since all that came before is among
+compiles each as alone: what a header finds declared after its own includes is what these declare, since all that came before is among
 them. Includes that stand behind MEMSCHED_DEFINED_HERE are read with `whole`, and lead to no other header of a chain, since what stands
 before them may not rest on them.
 """

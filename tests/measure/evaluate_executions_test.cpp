@@ -29,7 +29,7 @@ std::string why_not(const problem_builder& b, const ids& executions) {
   return e ? "accepted" : e.error().message;
 }
 
-/// Operators of p that may run again, inserted at random behind their first run.
+/// Operators of p that may run again, inserted at random after their first run.
 ids with_reruns(const problem& p, ids order, support::random& r) {
   const std::vector<bool> again = runs_again(p);
   for (int tries = 0; tries < 6; ++tries) {

@@ -204,7 +204,7 @@ TEST_CASE("an alias costs nothing and keeps its storage until the last reader of
   b.op({.reads = {again}, .writes = {z}});
   const auto e = play(b, {0, 1, 2, 3, 4});
   REQUIRE(e.during == sizes{8, 8, 8, 10, 11});
-  REQUIRE(e.after == sizes{8, 8, 8, 8, 0});  // y is read by nobody, so it goes at once
+  REQUIRE(e.after == sizes{8, 8, 8, 8, 0});  // no operator reads y, so it goes at once
   REQUIRE(e.live_at_peak == ids{x, z});
 }
 
@@ -233,7 +233,7 @@ TEST_CASE("the empty graph") {
   REQUIRE(play(b, {}).peak == 0);
   REQUIRE(play(b, {}).during.empty());
   const auto kept = b.input(12);
-  b.input(30);  // read by nobody
+  b.input(30);  // no operator reads it
   b.output(kept);
   const auto e = play(b, {});
   REQUIRE(e.peak == 12);

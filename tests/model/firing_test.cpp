@@ -7,7 +7,7 @@
 using namespace memsched;
 
 TEST_CASE("pbc: inputs are freed when the outputs exist") {
-  // 10 bytes are live, of which an operator reads 4 for the last time; it writes 3 that are read and 2 that nobody reads.
+  // 10 bytes are live, of which an operator reads 4 for the last time; it writes 3 that are read and 2 that no operator reads.
   const detail::firing_effect e{.produced = 5, .kept = 3, .freed = 4};
   const detail::footprint f = detail::fire(firing::pbc, 10, e);
   CHECK(f.during == 15);

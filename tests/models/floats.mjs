@@ -1,5 +1,5 @@
-// Whether a file of float32 elements is the others, one behind the other in any order, but for rounding: prints how far the
-// best order differs, relative to the largest element. Exit status 1 where that is more than the limit.
+// Whether a file of float32 elements is the others, one after the other in any order, but for rounding: prints how far the
+// best order differs, relative to the largest element. Exit status 1 if that is more than the limit.
 // usage: node floats.mjs LIMIT FILE PART...
 import fs from 'fs';
 

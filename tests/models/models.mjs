@@ -138,7 +138,7 @@ function check(packageName, name, dims) {
 
   const files = [file, written, shuffled, back];
   if (extension === '.tflite') {
-    // With bytes behind it, a model is the same: a runtime that lacks an operator of it leaves outputs as they were.
+    // With bytes after it, a model is the same: a runtime that lacks an operator of it leaves outputs as they were.
     fs.writeFileSync('same.tflite', Buffer.concat([fs.readFileSync(file), Buffer.alloc(100016, 0xaa)]));
     if (run('same.tflite', dims).hash !== run(file, dims).hash)
       throw new Unable('read, scheduled and written; LiteRT.js leaves its outputs as they were, for it lacks custom operators of it');

@@ -101,7 +101,7 @@ TEST_CASE("the check names the operator or tensor at fault") {
 TEST_CASE("windows along rows") {
   network_builder b("windows");
   const tensor_id x = b.input({8, 8, 2});
-  b.output(b.convolution(x, {.channels = 1, .kernel = 3, .stride = 2}));  // SAME: pad behind only
+  b.output(b.convolution(x, {.channels = 1, .kernel = 3, .stride = 2}));  // SAME: pad at the end only
   b.output(b.convolution(x, {.channels = 1, .kernel = 3, .dilation = 2}));
   b.output(b.transposed_convolution(x, {.channels = 1, .kernel = 4, .stride = 2}));
   b.output(b.resize_bilinear(x, 16, 16));

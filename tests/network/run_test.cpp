@@ -162,7 +162,7 @@ TEST_CASE("two networks are compared as long as that is wanted, and are not equa
       for (std::size_t enough = 0; enough < rows; ++enough) {
         asked = 0;
         CHECK(!disagreement(one, one, 1, exact, [&] { return ++asked <= enough; }));
-        CHECK(asked == enough + 1);  // and no row is computed behind
+        CHECK(asked == enough + 1);  // and no row is computed later
       }
       asked = 0;
       const std::string difference = disagreement(one, other, 1, exact);

@@ -51,7 +51,7 @@ if command -v pkg-config >/dev/null; then
   check "it runs" ./by_pkg_config
 fi
 
-# Recipes that nobody here can run say nothing that is not so.
+# Recipes that cannot run here say nothing that is not so.
 sources=$here/../..
 version=$(field "$library_deb" Version)
 if command -v python3 >/dev/null; then

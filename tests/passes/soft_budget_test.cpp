@@ -1,4 +1,4 @@
-// Budgets: the numbers of Algorithm 2, and what the pass proves with any scheduler behind it.
+// Budgets: the numbers of Algorithm 2, and what the pass proves with any scheduler after it.
 #include <catch2/catch.hpp>
 #include <vector>
 

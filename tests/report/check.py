@@ -251,7 +251,7 @@ def zoom_and_pan(name, steps, browser):
 
 
 def search(name, data, browser):
-    """Any tensor is found by its name; what nobody is called is not."""
+    """Any tensor is found by its name; a name that no tensor has is not."""
     run = browser.run
     names = [x["name"] for x in data["tensors"]][:1] + [x[0] for x in data["unlisted"]][-1:]
     for sought in names + ["no such name, really"]:

@@ -76,7 +76,7 @@ inline memsched::network random_network(std::uint64_t seed, memsched::element e)
         at.push_back(b.depthwise(b.convolution(x, {.channels = size.channels * 2, .act = act()}), {.kernel = 3}));
         at.push_back(b.convolution(at.back(), {.channels = channels}));
         break;
-      case 14:  // a convolution behind a resize
+      case 14:  // a convolution after a resize
         at.push_back(b.convolution(b.resize_bilinear(x, size.rows * 2, size.columns + 1), {.channels = channels}));
         break;
       default: at.push_back(r.chance(1, 2) ? b.prelu(x) : b.softmax(x)); break;

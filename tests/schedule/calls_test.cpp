@@ -32,7 +32,7 @@ struct function {
 function random_function(std::uint64_t seed) {
   support::random r(seed);
   problem_draft d = support::random_draft(seed, {.operators = 4, .percent_alias = 0});
-  if (r.chance(50)) {  // a parameter that nobody reads
+  if (r.chance(50)) {  // a parameter that no operator reads
     d.graph_inputs.push_back(static_cast<tensor_id>(d.tensors.size()));
     d.tensors.push_back({.size = r.below(30)});
     d.tensor_names.emplace_back();

@@ -98,7 +98,7 @@ TEST_CASE("an argument that is passed through counts, one that is unused does no
   REQUIRE(schedule(pass_through{}).peak == 4);  // without the hook it is unknown
   REQUIRE(schedule(with_tensors(pass_through{}, std::vector<int>{1, 2})).peak == 1004);
   REQUIRE(schedule(with_tensors(pass_through{}, [] { return std::vector<int>{2, 1, 0}; })).peak == 1004);
-  REQUIRE(schedule(with_workspace(pass_through_listed{}, [](int) { return 5; })).peak == 1009);  // handed on
+  REQUIRE(schedule(with_workspace(pass_through_listed{}, [](int) { return 5; })).peak == 1009);  // passed on
   REQUIRE(schedule(with_tensors(pass_through_listed{}, std::vector<int>{})).peak == 4);
   REQUIRE(tensors_of(pass_through_listed{}) == std::vector<int>{0, 1, 2});
   const auto arena = plan(pass_through_listed{}, r.order);

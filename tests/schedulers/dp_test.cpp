@@ -207,7 +207,7 @@ TEST_CASE("signatures are told apart where their tags are equal") {
   const auto pairs = pairs_of_equal_tags();
   const op_id size = *std::max_element(pairs.begin(), pairs.end()) + 2;
   for (const bool swapped : {false, true}) {
-    // The four run first, in any order, and the others behind them in a row. Two of the four need much room while they run
+    // The four run first, in any order, and the others after them in a row. Two of the four need much room while they run
     // and keep little, so that they must be the first: else what the two others keep is in their way.
     const auto needs_room = [&](op_id op) { return op == pairs[swapped ? 0 : 2] || op == pairs[swapped ? 1 : 3]; };
     const auto is_one = [&](op_id op) { return std::find(pairs.begin(), pairs.end(), op) != pairs.end(); };

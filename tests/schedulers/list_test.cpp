@@ -29,7 +29,7 @@ namespace {
 
 using run_function = schedule_result<op_id> (*)(const problem&, const options&);
 
-/// A scheduler of the list, alone or behind passes, whatever its type.
+/// A scheduler of the list, alone or after passes, whatever its type.
 struct policy {
   std::string name;
   run_function run;

@@ -102,7 +102,7 @@ TEST_CASE("parts are iterated by themselves and share memory") {
   REQUIRE(g.repetitions() == std::vector<bytes>{3, 2, 1, 5, 1});
   const auto r = sdf::schedule(g, automatic).value();
   REQUIRE(r.optimal());
-  REQUIRE(r.peak == 5);  // the parts' 4 and 5, one part behind the other
+  REQUIRE(r.peak == 5);  // the parts' 4 and 5, one part after the other
 }
 
 TEST_CASE("graphs without channels, without actors, and with tokens of no size") {

@@ -1,4 +1,4 @@
-// The context of a search: which limit ends what, and what goes on behind it.
+// The context of a search: which limit ends what, and what goes on after it.
 #include <catch2/catch.hpp>
 #include <memsched/base/crew.hpp>
 #include <memsched/search/search.hpp>

@@ -93,7 +93,7 @@ inline memsched::certificate altered(memsched::certificate c, random& r, const m
   return c;
 }
 
-/// A change of a window: its ends, its nodes, what comes behind its start or ahead of its end, its lift.
+/// A change of a window: its ends, its nodes, what comes after its start or ahead of its end, its lift.
 inline memsched::certificate other_window(memsched::certificate c, random& r, const memsched::schedule_graph& g) {
   memsched::proof::proof_window& w = *c.window;
   const auto any_node = [&] { return r.below(static_cast<std::uint32_t>(g.size() + 1)); };
@@ -164,8 +164,8 @@ inline memsched::certificate other_cases(memsched::certificate c, random& r, con
   return c;
 }
 
-/// A certificate that ends with a layer drawn at random, of the graph or behind what compression and probing derive for
-/// peaks below `bound`. Without steps where such a layer was not found.
+/// A certificate that ends with a layer drawn at random, of the graph or after what compression and probing derive for
+/// peaks below `bound`. Without steps if such a layer was not found.
 inline memsched::certificate by_layer(const memsched::schedule_graph& g, memsched::bytes bound, random& r) {
   using namespace memsched;
   const auto go_on = [] { return true; };
@@ -195,7 +195,7 @@ inline memsched::certificate by_layer(const memsched::schedule_graph& g, memsche
   return {};
 }
 
-/// A certificate of this very bound by positions, behind probing or without it; without steps where they do not suffice.
+/// A certificate of this very bound by positions, after probing or without it; without steps if they do not suffice.
 inline memsched::certificate by_positions(const memsched::schedule_graph& g, memsched::bytes bound, bool probes) {
   using namespace memsched;
   const auto go_on = [] { return true; };

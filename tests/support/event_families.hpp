@@ -40,7 +40,7 @@ inline memsched::problem_draft sparse_product(random& r) {
   return renumbered(b.draft(), r.next());
 }
 
-/// Pairs of nodes of g of which the first may be folded into the second behind c's reductions, drawn at random.
+/// Pairs of nodes of g of which the first may be folded into the second after c's reductions, drawn at random.
 inline std::vector<memsched::precedence> any_folds(const memsched::schedule_graph& g, memsched::certificate c, random& r) {
   auto& folded = c.family->events->folded;
   for (memsched::node_id v = 0; v < g.active; ++v)

@@ -19,8 +19,8 @@ inline bool scan_takes(std::string_view text) {
   return memsched::detail::json_scan(text, seen).run() == memsched::detail::scan_end::complete;
 }
 
-/// The first difference between the events of the two, or between the graphs and errors that they read; empty where there is
-/// none. Behind a mark of byte order, which the scan refuses, nlohmann-json reads alone.
+/// The first difference between the events of the two, or between the graphs and errors that they read; empty if there is
+/// none. After a mark of byte order, which the scan refuses, nlohmann-json reads alone.
 inline std::string json_difference(std::string_view text) {
   using namespace memsched;
   constexpr std::string_view mark = "\xef\xbb\xbf";

@@ -8,7 +8,7 @@
 
 namespace support {
 
-/// `cells` cells of two or three operators, each closed by an operator that reads what nobody else read of it. Beside
+/// `cells` cells of two or three operators, each closed by an operator that reads what no other operator read of it. Beside
 /// them: operators without inputs, whose outputs are kept or read later, and operators that only consume. Most are
 /// renumbered.
 inline memsched::problem random_hourglass(std::uint64_t seed, std::uint32_t cells) {

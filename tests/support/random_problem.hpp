@@ -126,7 +126,7 @@ inline void add_updates(memsched::problem_draft& d, std::uint32_t percent, rando
 }
 
 /// Operators with shared tensors, several outputs, workspaces, aliases, control edges, overwritten inputs, own firing
-/// rules, graph inputs and outputs, tensors of size zero and tensors that nobody reads; most are renumbered. Where updates
+/// rules, graph inputs and outputs, tensors of size zero and tensors that no operator reads; most are renumbered. If updates
 /// ask for a cycle, `make_problem` refuses the draft.
 inline memsched::problem_draft random_draft(std::uint64_t seed, const shape& s = {}) {
   using namespace memsched;

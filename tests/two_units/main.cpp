@@ -1,6 +1,6 @@
 #include <memsched/schedule.hpp>
 
-// The rest behind the front door, where it must not hide names that the default scheduler uses.
+// The rest after the front door, where it must not hide names that the default scheduler uses.
 #include <memsched/memsched.hpp>
 
 #include "graph.hpp"

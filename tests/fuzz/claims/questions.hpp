@@ -201,7 +201,7 @@ inline complaint ask_moves(const subject& x, random& r, std::string& asked) {
   return std::nullopt;
 }
 
-/// Hierarchical without groups, on the graph and on what is left of it behind some moves.
+/// Hierarchical without groups, on the graph and on what is left of it after some moves.
 inline complaint ask_hierarchical(const subject& x, random& r, std::string& asked) {
   using namespace detail;
   asked += " hierarchical without groups";
