@@ -7,7 +7,7 @@
 
 namespace mine {
 
-/// A pass is handed a graph and the scheduler after the `|`. This one prints what it hands on and what comes back.
+/// A pass is handed a graph and the scheduler after the `|`. This one prints what it passes on and what comes back.
 struct trace {
   memsched::solution operator()(const memsched::schedule_graph& g, memsched::search& context,
                                 memsched::inner_scheduler inner) const {
@@ -41,7 +41,7 @@ struct thrifty {
 int main() {
   using namespace memsched::composition;  // `|` where neither side is the library's
 
-  // Two diamonds, one behind the other.
+  // Two diamonds, one after the other.
   memsched::problem_builder b;
   auto last = b.input(3);
   for (int i = 0; i < 2; ++i) {
@@ -63,7 +63,7 @@ int main() {
   const auto own = memsched::schedule(graph, mine::trace{} | mine::thrifty{});
   std::cout << "  peak " << own.peak << ", " << to_string(own.verdict()) << '\n';
 
-  // `divide` cuts the graph behind operators that every order runs at the same place, and schedules the parts.
+  // `divide` cuts the graph after operators that every order runs at the same place, and schedules the parts.
   std::cout << "trace | divide | automatic\n";
   const auto best = memsched::schedule(graph, mine::trace{} | memsched::divide{} | memsched::automatic);
   std::cout << "  peak " << best.peak << ", " << to_string(best.verdict()) << '\n';

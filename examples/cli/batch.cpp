@@ -242,12 +242,12 @@ class workers {
   mutable std::mutex mutex_;
   std::condition_variable changed_, answered_;
   std::deque<item> items_;
-  std::size_t next_ = 0;  // the first that nobody works on
+  std::size_t next_ = 0;  // the first that no thread works on
   bool closed_ = false;
   std::vector<std::thread> threads_;
 };
 
-/// Opens the output to write behind its last whole line; how many of those there are.
+/// Opens the output to write after its last whole line; how many of those there are.
 int open_output(const batch_request& r, std::uint64_t& lines) {
   const int file = open(r.output.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | (r.resume ? 0 : O_TRUNC), 0644);
   if (file < 0 || !r.resume) return file;

@@ -19,7 +19,7 @@ struct library_file {
 struct library {
   std::vector<library_file> files;
   memsched::bytes arena = 0;    ///< in bytes, of tensors alone
-  memsched::bytes scratch = 0;  ///< of CMSIS-NN on a core without vectors, behind them
+  memsched::bytes scratch = 0;  ///< of CMSIS-NN on a core without vectors, after them
   memsched::c_flash flash;
   memsched::bytes ram() const { return arena + scratch; }
 };

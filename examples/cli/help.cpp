@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t columns = 80;
 
-/// `text` in lines that start at `indent` and end before column 80; the first goes on behind `head`.
+/// `text` in lines that start at `indent` and end before column 80; the first goes on after `head`.
 std::string wrapped(std::string head, std::size_t indent, const std::string& text) {
   std::string all;
   if (head.size() + 2 > indent && !head.empty()) all = head + '\n', head.clear();

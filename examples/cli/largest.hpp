@@ -14,7 +14,7 @@ namespace cli {
 /// A name and its bytes.
 using named_size = std::pair<std::string, memsched::bytes>;
 
-/// So many of the list, the largest first, and the others in sum as "12 more".
+/// So many of the list, the largest first, and the others in total as "12 more".
 inline std::vector<named_size> largest_first(std::vector<named_size> list, std::size_t shown) {
   std::stable_sort(list.begin(), list.end(), [](const auto& a, const auto& b) { return a.second > b.second; });
   if (list.size() <= shown) return list;

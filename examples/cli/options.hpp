@@ -13,7 +13,7 @@ namespace cli {
 
 class session;
 
-/// The text behind an option, or an operand: how it is shown, and who takes it.
+/// The text after an option, or an operand: how it is shown, and who takes it.
 struct value {
   std::string shown{};                                    ///< FILE, SIZE...; "a|b|c" for words of a list; empty for a flag
   std::function<std::string(const std::string&)> take{};  ///< gives what is wrong with a text; empty where nothing is
@@ -50,7 +50,7 @@ class option {
 
   option& required() { return required_ = true, *this; }
   option& repeated() { return repeated_ = true, *this; }
-  /// The text may be left out, which is the empty text; behind it stands "=" and a text, or one of its words.
+  /// The text may be left out, which is the empty text; after it stands "=" and a text, or one of its words.
   option& may_be_bare() { return bare_ = true, *this; }
   /// Without it, in words.
   option& by_default(std::string words) { return default_ = std::move(words), *this; }

@@ -49,7 +49,7 @@ using json = nlohmann::ordered_json;
 
 // Limits of a page's contents, beyond which it would drown its reader.
 constexpr std::size_t most_moments = 600;   ///< columns of a drawing
-constexpr std::size_t close_moments = 75;   ///< steps before and behind the peak that have a column each besides
+constexpr std::size_t close_moments = 75;   ///< steps before and after the peak that have a column each besides
 constexpr bytes least_share = 100;          ///< a tensor with less than this part of the peak has no layer of its own
 constexpr std::size_t few_tensors = 100;    ///< unless there are no more
 constexpr std::size_t most_at_peak = 400;   ///< rows of the table, in groups

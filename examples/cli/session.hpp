@@ -25,7 +25,7 @@ class session {
   /// Makes a search heed interrupts and tell its progress: on a terminal as one line that changes; as a log, with a line for
   /// each better order or bound and for the stage that found it, where `log` asks for it. `o` must not outlive this.
   void attend(memsched::options& o, log_form log = log_form::none);
-  /// From here on, whoever asks `interrupted` heeds interrupts.
+  /// From here on, a caller that asks `interrupted` heeds interrupts.
   void heed();
   /// Whether an interrupt came that was heeded.
   bool interrupted() const;
@@ -34,8 +34,8 @@ class session {
   std::function<void(const memsched::progress&)> line_;
 };
 
-/// While one lives, there is no answer yet, and an interrupt ends the program, whoever heeds it later: a graph is being
-/// read.
+/// While one lives, there is no answer yet, and an interrupt ends the program, even if a caller heeds it later: a graph is
+/// being read.
 class without_answer {
  public:
   /// Does nothing where `counts` is false: others may have answers.
@@ -55,7 +55,7 @@ bool is_quiet();
 /// Names the part of the work that goes on, for the line of progress: "rewriting". Empty for none.
 void enter_phase(const std::string& name);
 
-/// A line on standard error, behind "memsched: ", unless all is to be quiet.
+/// A line on standard error, after "memsched: ", unless all is to be quiet.
 void note(const std::string& text);
 
 /// Clears the line of progress, where one was written: before other text goes to a terminal.

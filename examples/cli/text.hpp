@@ -37,7 +37,7 @@ std::string printable(std::string_view name);
 void print(std::string_view text);
 
 /// Columns as wide as their widest cell; the first to the left, the others to the right. Cells are made printable, and the
-/// first of a row is cut behind 60 bytes.
+/// first of a row is cut after 60 bytes.
 class table {
  public:
   explicit table(std::vector<std::string> head) { row(std::move(head)); }

@@ -58,7 +58,7 @@ memsched::network_form form_of(const std::string& path, const network& first, co
     auto graph = memsched::make_problem(graphs->front().draft);
     if (!graph) return graph.error();
     memsched::written_network w{std::move(*graph), {}};
-    for (const auto at : graphs->front().positions) {  // what stands behind the last one makes the outputs
+    for (const auto at : graphs->front().positions) {  // what stands after the last one makes the outputs
       const auto part = std::upper_bound(ends.begin(), ends.end(), static_cast<std::size_t>(at)) - ends.begin();
       w.part_of.push_back(std::min(static_cast<std::size_t>(part), std::max<std::size_t>(ends.size(), 1) - 1));
     }

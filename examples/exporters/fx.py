@@ -7,7 +7,7 @@ write_fx runs the module once, node by node, and watches what each node does; in
 
 * A result that shares the storage of an argument is a view of it. Any other has the bytes of its storage. Weights have none.
 * A node that writes a storage (in-place methods, functions and modules, out=, setitem, statistics of batch normalization)
-  runs behind all nodes that used the storage before, and before all that use it later.
+  runs after all nodes that used the storage before, and before all that use it later.
 * Nodes that draw random numbers keep their order. So do nodes that return nothing and write nothing seen.
 
 It raises Unreadable, which names the node, where that is not enough: see `need`. Facts that hold for these inputs are taken to

@@ -67,7 +67,7 @@ struct reorder_pass : mlir::PassWrapper<reorder_pass, mlir::OperationPass<>> {
   using policy = std::function<memsched::solution(const memsched::schedule_graph&, memsched::search&)>;
   using schedule_result = memsched::schedule_result<mlir::Operation*>;
 
-  /// The demand on a memory space, or on all in sum: as little as can be, or a budget.
+  /// The demand on a memory space, or on all in total: as little as can be, or a budget.
   struct demand {
     std::optional<std::string> space{};
     bytes budget = 0;

@@ -67,8 +67,8 @@ inline constexpr swiftnet_part swiftnet_cell_b{34, 55, true};
 inline constexpr swiftnet_part swiftnet_cell_c{58, 80, true};
 inline constexpr swiftnet_part swiftnet_cells_abc{5, 80, true};
 
-/// Builds a part. Its inputs are what it reads from before it; its outputs what it writes and the rest reads, or
-/// nobody.
+/// Builds a part. Its inputs are what it reads from before it; its outputs are what it writes and either
+/// the rest reads or no operator does.
 class swiftnet {
  public:
   explicit swiftnet(const swiftnet_part& part) : part_(part) {}

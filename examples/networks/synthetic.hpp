@@ -71,7 +71,7 @@ inline problem_draft layered(std::uint64_t layer_count, std::uint64_t width, std
 }
 
 /// Operator i reads each of the `window` operators before it with probability 2 / window, and one of them at random
-/// where that chose none. A tensor of the last `window` that nobody reads is a graph output; an earlier one that nobody
+/// if that chose none. A tensor of the last `window` that no operator reads is a graph output; an earlier one that none
 /// reads is freed at once.
 inline problem_draft windowed(std::uint64_t operators, std::uint64_t window, std::uint64_t seed) {
   random_source random(seed);

@@ -27,7 +27,7 @@ struct moment {
 /// When a storage is in memory: from the step of its producer (the first where there is none) to that of its last reader.
 struct lifetime {
   std::size_t first = 0, last = 0;
-  memsched::op_id last_reader = memsched::none;  ///< none where nobody reads it
+  memsched::op_id last_reader = memsched::none;  ///< none if no operator reads it
 };
 
 /// An order as a row of moments. The largest of them is the order's peak, but where that is at the start.
@@ -39,8 +39,8 @@ struct timeline {
   std::size_t peak_step = 0;  ///< the order's length where only the start takes as much
 };
 
-/// The timeline of an order of p in at most `most` moments; where there are more steps, each of the `close` steps before and
-/// behind the peak has a moment of its own besides. O(operators + uses + what is live at the moments).
+/// The timeline of an order of p in at most `most` moments; if there are more steps, each of the `close` steps before and
+/// after the peak has a moment of its own besides. O(operators + uses + what is live at the moments).
 timeline make_timeline(const memsched::problem& p, std::span<const memsched::op_id> order, memsched::memory_model,
                        std::size_t most, std::size_t close = 0);
 

@@ -323,7 +323,7 @@ class Graph:
                 op.overwrites[v] = (ending or candidates)[0]
 
     def keep_apart(self):
-        """Keeps between a start and its done the operators that stand there in the text: each runs behind the start and before
+        """Keeps between a start and its done the operators that stand there in the text: each runs after the start and before
         the done, by an edge where no other operator between them implies it."""
         for done in self.operators:
             start = self.start_of(done)

@@ -30,7 +30,7 @@ def scheduled(module, is_scheduled):
 
 
 def rewritten(module, graph, names, how):
-    """The text of the module with the instructions of one computation in the order of `names`, behind its parameters and
+    """The text of the module with the instructions of one computation in the order of `names`, after its parameters and
     constants. "schedule" says is_scheduled=true: XLA then takes the order of each computation's text as its schedule.
     "control" makes each instruction a control predecessor of the next, which leaves XLA's schedulers no other order."""
     at = positions(graph, names)
