@@ -451,7 +451,7 @@ inline problem_draft trained(problem_draft d) {
 /// A family by its name, with the numbers that follow it.
 struct family {
   std::string_view name, parameters;
-  std::size_t count;  ///< of numbers behind the name
+  std::size_t count;  ///< of numbers after the name
   problem_draft (*make)(const arguments&);
 };
 inline constexpr family all[] = {

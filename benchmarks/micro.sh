@@ -2,7 +2,7 @@
 # Small models on a microcontroller: the arena of TensorFlow Lite Micro, that of the library in C, flash, extra
 # multiply-accumulates, and instructions on a Cortex-M4 (emulated, -O2) and time here beside the same layers as plain loops. A
 # row of Markdown for each model; then what each step of docs/microcontrollers.md costs. `./dev bench micro` runs it.
-# Models: *.tflite in the folder that MEMSCHED_MODELS names, else ../shared/models; arguments behind PROGRAM choose some.
+# Models: *.tflite in the folder that MEMSCHED_MODELS names, else ../shared/models; arguments after PROGRAM choose some.
 # Instructions need arm-none-eabi-gcc with newlib and qemu-system-arm (Debian: gcc-arm-none-eabi, libnewlib-arm-none-eabi,
 # qemu-system-arm); without, that column is empty. TIME: seconds for each search, 30.
 # usage: micro.sh PROGRAM [MODEL...]

@@ -19,7 +19,7 @@ using namespace memsched;
 
 namespace {
 
-constexpr index_t first_cell = 2;            // behind two stems
+constexpr index_t first_cell = 2;            // after two stems
 constexpr std::chrono::seconds longest(60);  // of one run
 constexpr std::chrono::seconds brief(12);    // of a run on a graph with far too many signatures, to see how far it comes
 
