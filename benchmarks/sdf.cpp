@@ -145,7 +145,7 @@ void table_3() {
 
 int main(int argc, char** argv) {
   std::printf(
-      "compress | automatic; ? where not proven, none where there is no such schedule. left: firings behind compression of\n"
+      "compress | automatic; ? where not proven, none where there is no such schedule. left: firings after compression of\n"
       "actors. one each: the best nest of loops with each actor once, in the order of the best schedule. ms: from the "
       "file's\n"
       "text, or from the graph where it is made here, to a schedule with proof.\n");

@@ -336,7 +336,7 @@ command declare_batch() {
       .by_default("standard input");
   c.in("Lines");
   c.add("--jobs", number(r->jobs, 1, 4096), "graphs at once").by_default("1");
-  c.add("--resume", flag(r->resume), "go on behind the last whole line of the output file");
+  c.add("--resume", flag(r->resume), "go on after the last whole line of the output file");
   c.add("--fail", flag(r->fail), "exit status 1 where a line has no answer but an error");
   c.in("Search").add("--scheduler", scheduler(r->scheduler), "where a line does not say").by_default(r->scheduler);
   c.add("--budget", size(r->options.budget), "bytes there are, where a line does not say");

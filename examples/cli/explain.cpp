@@ -131,7 +131,7 @@ std::string tensor_text(const subject& s, tensor_id named) {
   text += ", " + in_bytes(s.p.size(t)) + "\n";
   text += s.p.producer(t) == none ? "an input of the graph"
                                   : "written by " + s.name(s.p.producer(t)) + ", step " + grouped(l.first + 1);
-  text += l.last_reader == none ? "; read by nobody"
+  text += l.last_reader == none ? "; read by no operator"
                                 : "; last read by " + s.name(l.last_reader) + ", step " + grouped(l.last + 1);
   text += s.p.stays(t) ? "; stays to the end\n" : "\n";
   if (!s.alive_at_peak(t)) return text + "not alive at the peak: smaller, it would save nothing in this order\n";

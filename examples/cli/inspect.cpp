@@ -130,7 +130,7 @@ std::string text_of(const loaded& graph, const facts& f) {
            grouped(f.forced.last - 1) + " of the best order found, " +
            memsched::base::one_line(p.operator_name(f.best.order[f.forced.first])) + " to " +
            memsched::base::one_line(p.operator_name(f.best.order[f.forced.last - 1])) + ", force " +
-           grouped(f.forced.bound) + " bytes, whatever runs before and behind them; that order takes " +
+           grouped(f.forced.bound) + " bytes, whatever runs before and after them; that order takes " +
            grouped(f.best_peak) + ".\n";
 
   const auto& e = f.file;

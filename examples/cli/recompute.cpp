@@ -298,7 +298,7 @@ command declare_recompute() {
   c.add(
       "--policy", choice(policy_words, r->policy),
       "which part of the search runs: the exact one (up to 64 operators), one repair of each order, repairs until a limit, "
-      "bounds alone, or, where the program is built with Cbc, an integer program behind repairs (ilp)");
+      "bounds alone, or, where the program is built with Cbc, an integer program after repairs (ilp)");
   c.add("--ends-outside", flag(r->moves.ends_outside),
         "graph inputs may be outside memory at the start, and what stays may be at the end: written, and not read back")
       .needs("--offload");

@@ -490,7 +490,7 @@ command declare_rewrite() {
         "it is written")
       .by_default("text");
   c.add("--verify", number(r->verify),
-        "run both networks with so many seeds of random numbers, behind the search and for at most the time limit once "
+        "run both networks with so many seeds of random numbers, after the search and for at most the time limit once "
         "more. Where that or an interrupt ends the runs, the network is written, but is not verified: exit status 3 or 130")
       .by_default("1");
   c.add("--front", file(r->front),
@@ -505,7 +505,7 @@ command declare_rewrite() {
         "write a library in C there, NAME.h and NAME.c, named after the model, and NAME_main.c, which runs it; --budget is "
         "then that of its arena, too");
   c.add("--kernels", choice("plain|cmsis-nn", [r](const std::string& word) { r->cmsis_nn = word == "cmsis-nn"; }),
-        "which that library calls: its own, or those of CMSIS-NN where it has one, with scratch behind the arena")
+        "which that library calls: its own, or those of CMSIS-NN where it has one, with scratch after the arena")
       .by_default("plain")
       .needs("--emit-c");
   c.add(

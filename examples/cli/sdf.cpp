@@ -107,7 +107,7 @@ std::string as_text(const loaded_sdf& g, const schedule_request& r, const sdf::s
             (s.bound() > r.options.budget ? "; no schedule can meet it" : "");
   text += "\nschedule     " + text_of(g, s.schedule) + "\n             " + grouped(s.schedule.appearances()) +
           " appearances of " + grouped(g.graph.actors()) + " actors\n";
-  text += "took         " + seconds(took) + " s, " + grouped(s.left) + " firings left to order behind compression\n";
+  text += "took         " + seconds(took) + " s, " + grouped(s.left) + " firings left to order after compression\n";
   return text;
 }
 
@@ -266,7 +266,7 @@ int run_sdf_inspect(const inspect_request& r) {
   rows.row({"  actors on cycles", grouped(static_cast<bytes>(on_cycles))});
   rows.row({"  firings of an iteration", grouped(graph.firings())});
   rows.row({std::string("  initial tokens, ") + g->unit, grouped(graph.base())});
-  rows.row({"  behind compression: actors", grouped(rest.actors.size())});
+  rows.row({"  after compression: actors", grouped(rest.actors.size())});
   rows.row({"    firings", grouped(rest.firings())});
   rows.row({"    rules: T, R", grouped(counts.t) + ", " + grouped(counts.r)});
   rows.row({"    rules: C1, C2, S1, S2",

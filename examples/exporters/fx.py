@@ -96,7 +96,7 @@ class Recorder:
         result = self.interpreter.env[n] = self.interpreter.run_node(n)
         effect = n.op.startswith("call") and result is None and not n.all_input_nodes
         need(not effect, "runs for an effect that is not seen")
-        need(modes() == mode, "changes a mode of PyTorch, which holds for the nodes behind it")
+        need(modes() == mode, "changes a mode of PyTorch, which holds for the nodes after it")
         need([storage_of(t) for t in arguments] == used, "gives a tensor another storage")
         written = self.written(arguments, used, contents)
         storages = list(dict.fromkeys(self.watch(t) for t in tensors_in(result)))

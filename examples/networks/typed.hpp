@@ -197,7 +197,7 @@ inline const std::vector<typed_network>& typed_networks() {
       {"mcunet-v2-chain", "MCUNetV2 for visual wake words, 80 pixels, int8, as msf-CNN measures it", mcunet_v2_chain},
       {"nasnet-cifar-typed", "nasnet-cifar with what its operators compute", nasnet_cifar_typed},
       {"amoebanet-cifar-typed", "amoebanet-cifar with what its operators compute", amoebanet_cifar_typed},
-      {"swiftnet-cell-a-conv", "cell A of SwiftNet with the convolution behind it, float32",
+      {"swiftnet-cell-a-conv", "cell A of SwiftNet with the convolution after it, float32",
        [] { return swiftnet_cell_a_typed(); }},
   };
   return list;

@@ -67,7 +67,7 @@ check "with the end of a line of others" grep -q '^{"line":1,.*"peak":10' out
 check "a blank line" grep -q '^{"line":2,.*"error":"is empty"' out
 check "standard input" grep -q '^{"line":3,.*standard input is taken' out
 check "a path of no file" grep -q '^{"line":4,.*none.json: No such file' out
-check "JSON behind blanks" grep -q '^{"line":5,.*"peak":10' out
+check "JSON after blanks" grep -q '^{"line":5,.*"peak":10' out
 check "a key given twice" grep -q '^{"line":6,.*\\"graph\\" is given twice' out
 check "a number is a path, too" grep -q '^{"line":7,.*7: the name must end in' out
 check "a string" grep -q '^{"line":8,.*"peak":10' out
@@ -78,7 +78,7 @@ check "one line" is "$(cat err)" 'memsched: 1 line: 1 answered, 0 errors'
 # Going on.
 head -c 20000 one >part
 exits 0 batch in --output part --resume
-check "going on behind the last whole line" same one part
+check "going on after the last whole line" same one part
 exits 0 batch in --output part --resume
 check "nothing is left to do" same one part
 refuses --resume 'needs --output' batch in --resume

@@ -138,7 +138,7 @@ with torch.no_grad():
     for function in (residual, for_effect):
         nodes, _ = keeps("a module in place, " + function.__name__, module(function, r=nn.ReLU(inplace=True), **layers), x)
         check("the rectified value is that of a", nodes["r"]["view_of"] == ["a"] or nodes["r"]["view_of"] == "a")
-        check("behind its readers: %s" % nodes["r"], "cat" in nodes["r"]["after"])
+        check("after its readers: %s" % nodes["r"], "cat" in nodes["r"]["after"])
 
 
 def both(write):

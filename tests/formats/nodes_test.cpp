@@ -106,7 +106,7 @@ TEST_CASE("faults name the node", "[nodes]") {
   CHECK(refusal({input_x, R"({"name": "y", "inputs": ["x"], "element": 1, "bytes": 1})"}) ==
         "nodes[1] 'y'.element: is 1, but there are 1 values");
   CHECK(refusal({R"({"name": "y", "view_of": "y"})"}) ==
-        "nodes[0] 'y'.view_of: names a view that stands behind it, or itself");
+        "nodes[0] 'y'.view_of: names itself, or a view that comes after it");
   CHECK(refusal({input_x, R"({"name": "y", "inputs": "x", "bytes": 1, "after": "x"})"}) ==
         "nodes[1] 'y'.after: names an input, which does not run");
   CHECK(refusal({input_x, R"({"name": "y", "bytes": 1, "overwrites": "x"})"}) ==

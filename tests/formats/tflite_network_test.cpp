@@ -98,7 +98,7 @@ op_kind only_kind(maker& m) {
 
 }  // namespace
 
-TEST_CASE("typed networks have TFLite's windows: SAME puts the odd row behind, and comes from the whole image") {
+TEST_CASE("typed networks have TFLite's windows: SAME puts the odd row at the end, and comes from the whole image") {
   maker m;
   const int x = m.input({1, 8, 7, 4});
   const int y = m.op(conv, {x, m.weights({6, 3, 3, 4}), m.weights({6})}, {1, 4, 4, 6}, window_options(0, 2, 2, 3));
@@ -247,7 +247,7 @@ TEST_CASE("typed networks have TFLite's scales, per channel for weights") {
   CHECK((*values)[1][0] == std::clamp(static_cast<int>(std::round(std::max(sum, 0.0) / 0.75)) - 5, -128, 127));
 }
 
-TEST_CASE("half-precision weights behind a DEQUANTIZE are made floats") {
+TEST_CASE("half-precision weights followed by a DEQUANTIZE are made floats") {
   maker m;
   const int x = m.input({1, 2, 2, 1});
   const std::vector<std::uint16_t> halves{0x3c00, 0xc000, 0x3555, 0x0001, 0x7bff, 0x8400};  // 1 -2 0.333 2^-24 65504 -2^-14

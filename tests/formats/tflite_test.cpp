@@ -188,7 +188,7 @@ TEST_CASE("a name cannot break the line of a message") {
   CHECK(message.size() < 400);
 }
 
-TEST_CASE("constants: data here, data behind the tables, data in another file, and nothing to hold") {
+TEST_CASE("constants: data here, data after the tables, data in another file, and nothing to hold") {
   CHECK(read(one(conv, {0, 2})).tensors.size() == 2);
 
   model m{{one(conv, {0, 2})}};

@@ -110,12 +110,12 @@ TEST_CASE("what is read or kept has a producer or is a graph input") {
     b.op({});
     b.op({.reads = {t}});
     require_fault(b.build(), error_code::no_producer,
-                  "operator 1 reads tensor 0 'x', which nobody produces and which is no graph input", {1}, {0});
+                  "operator 1 reads tensor 0 'x', which is no operator's output and no graph input", {1}, {0});
   }
   SECTION("kept") {
     b.output(t);
     require_fault(b.build(), error_code::no_producer,
-                  "tensor 0 'x' is a graph output, but nobody produces it and it is no graph input", {}, {0});
+                  "tensor 0 'x' is a graph output, but no operator's output and no graph input", {}, {0});
   }
   SECTION("neither") { REQUIRE(b.build()); }
 }
@@ -187,7 +187,7 @@ TEST_CASE("aliases that name no storage of their producer") {
     b.op({.reads = {x}, .writes = {view, t}});
     REQUIRE(b.build().value().storage(view) == t);
   }
-  SECTION("that nobody writes, of a tensor that somebody does") {
+  SECTION("that no operator writes, of a tensor that one does") {
     const auto t = b.tensor(4, "t");
     b.alias(t, "view");
     b.op({.writes = {t}});

@@ -157,7 +157,7 @@ TEST_CASE("several outputs overwrite") {
   REQUIRE(fault_of(b).message == "operator 0 'op0' overwrites with output 2, but writes only 2");
 }
 
-TEST_CASE("an update whose result has a name runs behind all users of the old value, and before those of the new one") {
+TEST_CASE("an update whose result has a name runs after all users of the old value, and before those of the new one") {
   // 1 is an update of 0 by op 0, listed first; op 1 reads the old value 0, op 2 a view 4 of it that op 3 makes, op 4 the new
   // one.
   const ir::block b({{{0}, {1}, {0}}, {{0}, {2}}, {{4}, {3}}, {{0}, {4}}, {{1}, {5}}}, {8, {}, 1, 1, {}, 1},
@@ -188,7 +188,7 @@ TEST_CASE("updates that cannot be ordered name those that are in each other's wa
   REQUIRE(fault_of(none_of_its_inputs).code == error_code::bad_update);
 }
 
-TEST_CASE("random updates: no order of the result puts a user of the old value behind the update") {
+TEST_CASE("random updates: no order of the result puts a user of the old value after the update") {
   std::size_t updates = 0;
   for (std::uint64_t seed = 0; seed < support::seeds(400); ++seed) {
     base::random_source r(seed);

@@ -179,7 +179,7 @@ TEST_CASE("faults that only the door can see") {
   SECTION("an operator listed twice") {
     const graph_error e = fault_of({.rows = {{"a", {}, {}}, {"b", {}, {}}, {"a", {}, {}}}});
     REQUIRE(e.code == error_code::unknown_operator);
-    REQUIRE(e.message == "operator 0 is listed twice, the second time behind 2 operators");
+    REQUIRE(e.message == "operator 0 is listed twice, the second time after 2 operators");
     REQUIRE(e.operators == std::vector<op_id>{0});
   }
   SECTION("a control predecessor from elsewhere") {

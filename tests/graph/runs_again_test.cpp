@@ -19,7 +19,7 @@ TEST_CASE("an operator runs again unless it says that it is not pure") {
   REQUIRE(runs_again(b.build().value()) == flags{false, true});
 }
 
-TEST_CASE("around a storage that is changed, only readers behind the last change run again") {
+TEST_CASE("around a storage that is changed, only readers after the last change run again") {
   problem_builder b;
   const auto cache = b.tensor(8), cache2 = b.alias(cache), early = b.tensor(1), late = b.tensor(1), other = b.tensor(1);
   b.op({.writes = {cache}});

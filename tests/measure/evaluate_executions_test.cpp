@@ -110,7 +110,7 @@ TEST_CASE("a tensor that is made again leaves room in between") {
   REQUIRE(twice.extra_cost == 5);
 }
 
-TEST_CASE("a copy that nobody reads dies at once, and what stays is the last copy") {
+TEST_CASE("a copy that no operator reads dies at once, and what stays is the last copy") {
   problem_builder b;
   const auto x = b.tensor(4), y = b.tensor(3);
   b.op({.writes = {x}});

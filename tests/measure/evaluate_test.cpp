@@ -106,7 +106,7 @@ TEST_CASE("several outputs count together") {
   REQUIRE(play(b, {0, 1}).after == sizes{7, 4});
 }
 
-TEST_CASE("an output that nobody needs is freed right after its producer") {
+TEST_CASE("an output that no operator needs is freed right after its producer") {
   problem_builder b;
   const auto unread = b.tensor(50), read = b.tensor(1), out = b.tensor(2);
   b.op({.writes = {unread, read}});

@@ -178,7 +178,7 @@ lines.push(
   '',
   '### Operators that the library does not know',
   '',
-  'They are copied from the model into the rewritten file, with whole tensors before and behind them.',
+  'They are copied from the model into the rewritten file, with whole tensors before and after them.',
   '',
   ...header);
 const copied = ['FaceAntiSpoofing.tflite', 'pnet.tflite', 'rnet.tflite', 'onet.tflite', 'selfie_multiclass_256x256.tflite',

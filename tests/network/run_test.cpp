@@ -118,7 +118,7 @@ TEST_CASE("eight-bit integers round once") {
   CHECK(all[1][0] == std::clamp(static_cast<int>(std::round(real / 0.25)) + 4, -128, 127));
 }
 
-TEST_CASE("an operator that reads what nobody holds is an error, not a guess") {
+TEST_CASE("an operator that reads what nothing holds is an error, not a guess") {
   network_builder b("missing");
   const tensor_id x = b.input({4, 4, 1});
   b.output(b.convolution(x, {.channels = 1, .kernel = 3}));

@@ -27,7 +27,7 @@ std::size_t moved(const problem& p, const std::vector<op_id>& order) {
 
 }  // namespace
 
-TEST_CASE("the peak and the bound stay, and no more operators move in sum") {
+TEST_CASE("the peak and the bound stay, and no more operators move in total") {
   std::size_t before = 0, after = 0;
   for (std::uint64_t seed = 0; seed < support::seeds(600); ++seed)
     for (const options& o : {options{}, options{.default_firing = firing::cbp}}) {

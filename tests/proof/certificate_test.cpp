@@ -146,7 +146,7 @@ TEST_CASE("a layer proves what whichever of its nodes takes, and is refused wher
         "steps[1]: the proof has ended");
 }
 
-TEST_CASE("what runs behind a layer's nodes has not run when the first of them does, nor behind one that runs last") {
+TEST_CASE("what runs after a layer's nodes has not run when the first of them does, nor after one that runs last") {
   // 60 bytes are there. Two operators write 5 and 7; what reads the 5 and frees 50 bytes runs after the first of these.
   problem_builder b;
   const tensor_id x = b.input(10), z = b.input(50), l = b.tensor(5), m = b.tensor(1), r = b.tensor(7), y = b.tensor(2);
@@ -217,12 +217,12 @@ TEST_CASE("a window bounds the whole, and is refused where its ends do not hold"
   CHECK(refused([](proof::proof_window& z) {
           z.before.clear(), z.nodes = {1, 2};
         }) == "window: node 1 waits for one that runs later");
-  CHECK(refused([](proof::proof_window& z) { z.behind.clear(); }) == "window: its end need not come behind its start");
+  CHECK(refused([](proof::proof_window& z) { z.behind.clear(); }) == "window: its end need not come after its start");
   CHECK(refused([](proof::proof_window& z) { z.behind = {2}; }) ==
         "window: behind: a node may run before what is live at the start");
 }
 
-TEST_CASE("a window's ends hold behind all that is live at its start, and ahead of all that frees what is live at its end") {
+TEST_CASE("a window's ends hold after all that is live at its start, and ahead of all that frees what is live at its end") {
   // 0 and 1 write what is live at the start; 6 frees what they read. 2 comes after 0 alone, 3 after both; 7 frees what both
   // read. 4 frees what 2 wrote, and 5, which comes after 4, what 3 wrote.
   problem_builder b;
@@ -246,7 +246,7 @@ TEST_CASE("a window's ends hold behind all that is live at its start, and ahead 
   };
   CHECK(answer({0}, {}) == "window: behind: a node may run before what is live at the start");
   CHECK(answer({0, 1}, {}) == "window: behind: a node may run before what is live at the start");
-  CHECK(answer({1}, {1}) == "window: ahead: a node may run behind what frees what is live at the end");
+  CHECK(answer({1}, {1}) == "window: ahead: a node may run after what frees what is live at the end");
   CHECK(answer({1}, {}).find("may run") == std::string::npos);
   CHECK(answer({1}, {0}).find("may run") == std::string::npos);
 }

@@ -225,7 +225,7 @@ class Window:
         k = sum(v < g.operators for v in nodes)
         within = set(whole(v, n, "window: a node") for v in nodes)
         need(len(within) == len(nodes) and not within & ran, "window: names a node twice")
-        need(all(v < g.operators for v in nodes[:k]), "window: an operator stands behind a release")
+        need(all(v < g.operators for v in nodes[:k]), "window: an operator comes after a release")
         done = ran | within
         need(all(g.before[v] <= ran for v in ran) and all(g.before[v] <= done for v in within), "window: its ends cannot have run")
         opens, closes = bool(ran), len(done) < n
@@ -266,7 +266,7 @@ class Window:
         self.readers_of = {u: set(self.before[u]) for u in range(self.operators, len(listed))}
         if opens and closes:
             proof = Proof(self)
-            need(proof.reached(k, proof.behind) >> (k + 1) & 1, "window: its end need not come behind its start")
+            need(proof.reached(k, proof.behind) >> (k + 1) & 1, "window: its end need not come after its start")
 
 
 class Proof:
@@ -577,7 +577,7 @@ class Events:
             whole(v, n, "folded: a node"), whole(w, n, "folded: a node")
             side = self.feeds[v] - {w}
             need(w in self.feeds[v] and side <= self.frees and self.host[v] == v, f"{v} need not run with {w}")
-            need(-sum(self.impact[r] for r in side) <= self.impact[v], f"{v} adds less than is freed behind it")
+            need(-sum(self.impact[r] for r in side) <= self.impact[v], f"{v} adds less than is freed after it")
             self.host[v] = w
             self.guests[w].add(v)
         light, self.events = whole(model["light"], 1 << 62, "light"), set()

@@ -142,7 +142,7 @@ class Rows:
             whole(i, len(p.ops), f"rows[{k}]")
             need(i not in self.row, f"rows[{k}]: stands twice")
             if any_order:
-                need(k == 0 or rows[k - 1] in p.before[i], f"rows[{k}]: is not right behind the row before")
+                need(k == 0 or rows[k - 1] in p.before[i], f"rows[{k}]: does not come right after the row before")
             else:
                 need(p.before[i] <= self.row.keys(), f"rows[{k}]: runs before one that it needs")
             self.row[i] = k
@@ -215,9 +215,9 @@ class Rows:
         """The rerun of a storage after a row: (row, storage, bytes of its producer, gaps of others that last)."""
         p = self.p
         g = self.needs.get(k, {}).get(s)
-        need(not p.moves and g is not None and self.again(s), f"reruns: none of {s} behind row {k}")
+        need(not p.moves and g is not None and self.again(s), f"reruns: none of {s} after row {k}")
         back, maker = self.use_behind(g), p.writer[s]
-        need(back is not None, f"reruns: no use of {s} behind row {k} is known")
+        need(back is not None, f"reruns: no use of {s} after row {k} is known")
         here, own, lasting = self.rows[k], set(p.reads[maker]) | set(p.creates[maker]), []
         for i, (t, first, last, _, _) in enumerate(self.gaps):
             begins = first <= k or (first == k + 1 and (t in p.reads[here] or t in p.creates[here]) and
@@ -494,7 +494,7 @@ def proven(p, proof, budget):
                     more.setdefault(bears, limit << scale)
                     need(amount <= more[bears], f"shares: a load of {s} does not cost so much more")
                     more[bears] -= amount
-            need(amount <= purse[key] and amount <= save[k, s], f"shares: nobody can pay for {s} at row {k}")
+            need(amount <= purse[key] and amount <= save[k, s], f"shares: nothing can pay for {s} at row {k}")
             purse[key] -= amount
             save[k, s] -= amount
         return sum(save.values())

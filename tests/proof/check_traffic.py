@@ -64,7 +64,7 @@ class Chip:
             need(t is not None, f"spills[{n}]: {spill['tensor']} is no storage that is there")
             before = next((i for i, k in enumerate(self.steps) if k >= to), len(self.ops))
             uses = [self.steps[i] + 1 for i in range(before) if t in p.reads[i] or t in p.creates[i]]
-            need(spill["from"] == max(uses, default=0), f"spills[{n}].from: is not right behind the use before")
+            need(spill["from"] == max(uses, default=0), f"spills[{n}].from: does not come right after the use before")
             need(spill["written"] == (t not in written), f"spills[{n}].written: a storage is written once, when it leaves first")
             written.add(t)
             loads.append((t, before))

@@ -127,7 +127,7 @@ TEST_CASE("law: every rerun policy answers with a schedule and a bound that hold
   REQUIRE(refuted > 0);
 }
 
-TEST_CASE("law: a policy behind others is no worse than these") {
+TEST_CASE("law: a policy after others is no worse than these") {
   for (std::uint64_t seed = 0; seed < support::seeds(40); ++seed) {
     const problem p = trained(seed, 4);
     for (const bytes budget : budgets(p)) {

@@ -125,7 +125,7 @@ def look(name, data, browser, result):
         w = part.get("without")
         if w:
             check(f"{name}: savings are in order", w["lower_bound"] <= w["best_order"] <= w["same_order"])
-            check(f"{name}: nobody saves more than a tensor takes",
+            check(f"{name}: nothing saves more than a tensor takes",
                   r["peak"] - w["same_order"] <= data["tensors"][part["tensor"]]["size"])
     why = data["reason"]
     if why["operator"] is not None:

@@ -77,7 +77,7 @@ TEST_CASE("an inner scheduler that answers nonsense is named") {
   }
 }
 
-TEST_CASE("an order runs every node once, behind its predecessors") {
+TEST_CASE("an order runs every node once, after its predecessors") {
   problem_builder b;
   const tensor_id x = b.input(1), y = b.tensor(1), z = b.tensor(1);
   b.op({.reads = {x}, .writes = {y}});

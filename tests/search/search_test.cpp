@@ -30,7 +30,7 @@ TEST_CASE("a state limit ends a search at that state") {
   CHECK(!c.keep_going());
 }
 
-TEST_CASE("a slice of states ends what runs in it, and the search goes on behind it") {
+TEST_CASE("a slice of states ends what runs in it, and the search goes on after it") {
   search c(options{.state_limit = 100});
   CHECK(c.control().with_states(10, [&] { return count_states(c); }) == 10);
   CHECK(!c.stopped());
@@ -183,7 +183,7 @@ TEST_CASE("a stop token ends a search; the first reason stands") {
   CHECK(c.control().reason() == stop_reason::cancelled);
 }
 
-TEST_CASE("who sees that no more effort helps ends a search as a memory limit does, but not behind its deadline") {
+TEST_CASE("who sees that no more effort helps ends a search as a memory limit does, but not after its deadline") {
   search early(options{});
   early.control().out_of_memory();
   CHECK(early.control().reason() == stop_reason::memory_limit);
@@ -193,7 +193,7 @@ TEST_CASE("who sees that no more effort helps ends a search as a memory limit do
   CHECK(late.control().reason() == stop_reason::time_limit);
 }
 
-TEST_CASE("a query holds while what it asks runs, and comes back, also behind an exception") {
+TEST_CASE("a query holds while what it asks runs, and comes back, also after an exception") {
   search c(options{.state_limit = 100});
   c.ask(c.asked().from(10), [&] {
     CHECK(c.asked().target == 10);

@@ -150,7 +150,7 @@
     if (t === WORKSPACE) return `workspace of the operator: ${in_words(bytes)}`;
     const x = tensor(t), life = x.lives[0];
     const made = x.producer === null ? "an input of the graph" : `written by ${short(x.producer, 60)}`;
-    const read = life.last_reader === null ? "read by nobody" : `last read by ${short(life.last_reader, 60)}`;
+    const read = life.last_reader === null ? "read by no operator" : `last read by ${short(life.last_reader, 60)}`;
     const form = form_of(t) === "" ? "" : `${form_of(t)}, `;
     return `${short(x.name, 80)}: ${form}${in_words(x.size)}, ${made}, ${read}${x.stays ? ", stays to the end" : ""}; alive from step ` +
         `${grouped(life.first + 1)} to ${grouped(life.last + 1)}; ${counted(x.readers, "reader")}`;
@@ -575,7 +575,7 @@
     const sum = (parts) => parts.reduce((s, part) => s + part.bytes, 0);
     const of_tensor = (f) => ({tensor: t}) => (t === WORKSPACE ? "" : f(t, tensor(t)));
     const maker = of_tensor((t, x) => x.producer ?? "an input");
-    const reader = of_tensor((t, x) => (x.stays ? "stays to the end" : x.lives[0].last_reader ?? "nobody"));
+    const reader = of_tensor((t, x) => (x.stays ? "stays to the end" : x.lives[0].last_reader ?? "no operator"));
     const has_forms = p.parts.some((part) => part.tensor !== WORKSPACE && form_of(part.tensor) !== "");
     const without = (key) => (part) => (part.without === undefined ? "" : result.peak - part.without[key]);
     const best_words = ({without: w}) => (w === undefined ? ""

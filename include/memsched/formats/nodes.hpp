@@ -138,7 +138,7 @@ class node_reader {
     if (g_.nodes_[at_].kind == kind::output || !n.contains("view_of")) return;
     std::vector<index_t> sources;
     for (const index_t other : names(n, "view_of")) {
-      if (g_.nodes_[other].values.empty()) return fault("view_of", "names a view that stands behind it, or itself");
+      if (g_.nodes_[other].values.empty()) return fault("view_of", "names itself, or a view that comes after it");
       take(n, other, sources);
     }
     for (const index_t source : sources) add_value(std::nullopt, source);

@@ -364,7 +364,7 @@ inline std::vector<std::string> tflite_notes(std::string_view file, const read_o
       ++count;
     }
   if (count > 0)
-    notes.push_back(std::to_string(count) + " tensors that nobody uses take " + std::to_string(stray) +
+    notes.push_back(std::to_string(count) + " tensors that no operator uses take " + std::to_string(stray) +
                     " bytes in TensorFlow Lite Micro");
   for (const metadata_entry& e : m.metadata)
     if (e.name != control_dependencies && e.name != offline_allocation && e.name != "min_runtime_version" &&

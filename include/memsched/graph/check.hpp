@@ -151,13 +151,13 @@ class checker {
           return fault(error_code::reads_own_output, op_label(op) + " reads its own output, " + tensor_label(t), {op}, {t});
         if (p_.writer_[t] == none && !input[t])
           return fault(error_code::no_producer,
-                       op_label(op) + " reads " + tensor_label(t) + ", which nobody produces and which is no graph input",
+                       op_label(op) + " reads " + tensor_label(t) + ", which is no operator's output and no graph input",
                        {op}, {t});
       }
     for (tensor_id t : draft().graph_outputs)
       if (p_.writer_[t] == none && !input[t])
         return fault(error_code::no_producer,
-                     tensor_label(t) + " is a graph output, but nobody produces it and it is no graph input", {}, {t});
+                     tensor_label(t) + " is a graph output, but no operator's output and no graph input", {}, {t});
     return true;
   }
 

@@ -89,7 +89,7 @@ class lowering : lowered_draft {
       if (!fresh)
         return fault(
             error_code::unknown_operator,
-            op_label(number) + " is listed twice, the second time behind " + std::to_string(ops_.size()) + " operators",
+            op_label(number) + " is listed twice, the second time after " + std::to_string(ops_.size()) + " operators",
             number, none);
       ops_.push_back(op);
     }

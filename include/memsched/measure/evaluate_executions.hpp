@@ -95,7 +95,7 @@ inline graph_error check_places(const problem& p, std::span<const op_id> executi
       return graph_error{error_code::bad_order, "load " + std::to_string(i) + message, {}, {}};
     };
     if (loads[i].storage >= p.tensors().size()) return fault(" is of a tensor that does not exist");
-    if (loads[i].before > executions.size()) return fault(" stands behind the end");
+    if (loads[i].before > executions.size()) return fault(" comes after the end");
     if (i > 0 && loads[i].before < loads[i - 1].before) return fault(" stands before the load in front of it");
   }
   return {};

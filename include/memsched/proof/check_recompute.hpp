@@ -286,7 +286,7 @@ class recompute_checker {
         int128* from = nullptr;
         if (share.pays != none) {
           const std::size_t payer = share.pays < n.place.size() ? n.place[share.pays] : nowhere;
-          if (payer == nowhere || (payer != i && !reads_again(m, share.pays))) return " has a share that nobody can pay";
+          if (payer == nowhere || (payer != i && !reads_again(m, share.pays))) return " has a share that nothing can pay";
           if (n.members[payer].certain) continue;  // its bytes count already
           from = &present[payer];
           if (payer != i && m.loads) {
@@ -298,7 +298,7 @@ class recompute_checker {
           if (needs_.parts[m.part].is == proof_needs::absent) continue;  // paid for already
           from = &left[m.part];
         }
-        if (from == nullptr || amount > *from || amount > saved[i]) return " has a share that nobody can pay";
+        if (from == nullptr || amount > *from || amount > saved[i]) return " has a share that nothing can pay";
         *from -= amount;
         saved[i] -= amount;
       }

@@ -49,7 +49,7 @@ class window_checker {
       if (v >= g_.size() || side_[v] != behind) return "nodes: one does not exist, or stands twice";
       side_[v] = within;
       if (g_.is_release(v)) continue;
-      if (operators_ < i) return "nodes: an operator stands behind a release";
+      if (operators_ < i) return "nodes: an operator comes after a release";
       ++operators_;
     }
     for (node_id v = 0; v < g_.size(); ++v) {
@@ -117,11 +117,11 @@ class window_checker {
                          [&](index_t i) { return i >= operators_ || count_bits(marks[w_.nodes[i]]) != count; });
     };
     if (!opens_ && !w_.behind.empty()) return "behind: nothing runs before";
-    if (!closes_ && !w_.ahead.empty()) return "ahead: nothing runs behind";
+    if (!closes_ && !w_.ahead.empty()) return "ahead: nothing runs after";
     if (fails(w_.behind, all_marks(g_.preds, producers_, true), producers_.size()))
       return "behind: a node may run before what is live at the start";
     if (fails(w_.ahead, all_marks(g_.succs, takers_, false), takers_.size()))
-      return "ahead: a node may run behind what frees what is live at the end";
+      return "ahead: a node may run after what frees what is live at the end";
     for (index_t i : w_.ahead)
       for (const auto& k : g_.credits[w_.nodes[i]])
         if (side_[k.release] != within) return "ahead: a node has a credit of a release that is not in the window";
@@ -165,7 +165,7 @@ class window_checker {
     else h_.base += w_.lift;
     if (closes_) h_.cost[close_] = {0, -lift};
     if (!opens_ && !closes_) return "is the whole graph";
-    if (opens_ && closes_ && !proof_graph(h_).below(open_)[close_]) return "its end need not come behind its start";
+    if (opens_ && closes_ && !proof_graph(h_).below(open_)[close_]) return "its end need not come after its start";
     return {};
   }
 

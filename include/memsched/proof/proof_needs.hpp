@@ -80,7 +80,7 @@ class proof_needs {
       add_row(k, proof_.units[at]);
     }
     for (const auto& [k, t] : proof_.reruns)
-      if (!add_rerun(k, t)) return "there is no rerun of " + std::to_string(t) + " behind row " + std::to_string(k);
+      if (!add_rerun(k, t)) return "there is no rerun of " + std::to_string(t) + " after row " + std::to_string(k);
     return {};
   }
 

@@ -81,7 +81,7 @@ class proof_rows {
       const auto before = p_.predecessors(op);
       if (proof_.any_order) {
         if (k > 0 && std::find(before.begin(), before.end(), proof_.rows[k - 1]) == before.end())
-          return "row " + std::to_string(k) + " is not right behind the row before it in every order";
+          return "row " + std::to_string(k) + " does not come right after the row before it in every order";
       } else {
         for (op_id u : before)
           if (row_[u] == nowhere) return "row " + std::to_string(k) + " runs before an operator that it needs";

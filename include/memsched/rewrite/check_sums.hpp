@@ -185,7 +185,7 @@ class sum_check {
                                   (r.first > reached ? " not at all" : " twice"));
       reached = r.last;
     }
-    if (reached != range) at_operator(i, "ends a sum that lacks what is behind " + std::to_string(reached));
+    if (reached != range) at_operator(i, "ends a sum that lacks what follows " + std::to_string(reached));
   }
 
   /// A result may name the storage of a view's operand.

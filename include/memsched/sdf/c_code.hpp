@@ -76,7 +76,7 @@ MEMSCHED_FUNCTION std::string to_c(const graph& g, const loops& schedule, const 
   }
   c += "static sdf_channel sdf_channels[" + std::to_string(std::max<std::size_t>(count, 1)) + "] = {\n" +
        (count == 0 ? "  {0}\n" : entries) + "};\n\n" +
-       "/* The i-th token from the oldest on; behind the last there is room for those that a firing produces. */\n"
+       "/* The i-th token from the oldest on; after the last there is room for those that a firing produces. */\n"
        "static inline void *sdf_token(sdf_channel *c, size_t i) {\n"
        "  return c->memory + (c->first + i) % c->capacity * c->size;\n"
        "}\n\n";
