@@ -37,7 +37,7 @@ inline namespace MEMSCHED_ABI {
 
 namespace detail {
 
-/// Whether buffers are proven not to fit, by at most so many nodes. `open` is set where those do not suffice.
+/// Whether buffers are proven not to fit, by at most `nodes` nodes. `open` is set where those do not suffice.
 inline bool never_fit(std::span<const buffer> buffers, bytes capacity, std::uint64_t nodes, search& context, bool& open) {
   if (simple_bound(buffers) > capacity) return true;
   if (quick_plan(buffers, capacity, context).size <= capacity) return false;

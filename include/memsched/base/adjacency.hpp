@@ -59,7 +59,7 @@ class list_of {
   std::size_t size() const { return offset_.size() - 1; }
   std::size_t items() const { return items_.size(); }
 
-  /// Room for so many lists and items in all.
+  /// Makes room for `lists` lists with `items` items in all.
   void reserve(std::size_t lists, std::size_t items) {
     offset_.reserve(lists + 1);
     items_.reserve(items);

@@ -106,7 +106,7 @@ class cut_bound {
 /// The best bound that single nodes give, and the node; none where `start` was not exceeded. Nodes are tried by the
 /// memory that `order` takes when it runs them, in groups, and not at all where that is no more than the bound so far. Asks
 /// `go_on` before each cut, and in a long one now and then the helpers' `over`, or `go_on` if there is none.
-/// Gives up when the bound has not risen for so many nodes and edges visited, which only large graphs take. Helpers
+/// Gives up when the bound has not risen for `patience` nodes and edges visited, which only large graphs take. Helpers
 /// affect neither the answer nor how often `go_on` is asked.
 struct node_bound {
   bytes bound = 0;

@@ -160,9 +160,9 @@ class layer_search {
   explicit layer_search(const schedule_graph& g) : g_(&g), bounds_(g) {}
 
   /// The best bound of the layers, no less than `start`; bytes. Layers are tried by the memory that `order` takes when it
-  /// runs their first member, or their last. A layer is passed over where that memory, or its bound by an earlier call, is no more
-  /// than the bound so far. Asks `go_on` before each cut and each kind of layers. Gives up where the bound has not risen for so many nodes and edges
-  /// visited, which only large graphs take; another call goes on from there.
+  /// runs their first member, or their last. A layer is passed over where that memory, or its bound by an earlier call, is
+  /// no more than the bound so far. Asks `go_on` before each cut and each kind of layers. Gives up where the bound has not
+  /// risen for `patience` nodes and edges visited, which only large graphs take; another call goes on from there.
   MEMSCHED_FUNCTION best_layer run(std::span<const node_id> order, bytes start, function_ref<bool()> go_on,
                                    std::uint64_t patience = std::uint64_t{3} << 22);
 

@@ -44,7 +44,7 @@ class shaver {
   /// For a prober that has found nothing more for its peak. `pairs`: asks about the two edges of a pair together, too.
   explicit shaver(const prober& p, bool pairs = true) { collect(p, pairs); }
 
-  /// Adds edges to that prober until so many questions of each kind in a row did not help. Asks `go_on` before each cut.
+  /// Adds edges to that prober until `patience` questions of each kind in a row did not help. Asks `go_on` before each cut.
   /// If that returns false, or to spend more patience, a later call resumes and repeats the interrupted question.
   /// Helpers do not affect the answer. Reports each finding to `learnt`.
   prober::outcome run(

@@ -66,7 +66,7 @@ inline bool prove_rounds(const schedule_graph& g, const derivation& d, bytes bou
   return true;
 }
 
-/// Gives c, whose steps leave these reductions, a family of at most so many sets below a level. Either direction may be the
+/// Gives c, whose steps leave these reductions, a family of at most `most` sets below `level`. Either direction may be the
 /// one with few. Returns whether there is one.
 inline bool find_either_family(const schedule_graph& g, certificate& c, bytes level,
                                const std::vector<proof::reduction>& waiting, std::size_t most, function_ref<bool()> go_on) {
@@ -152,7 +152,7 @@ inline std::size_t sets_within(const options::certificate_limits& limits, const 
 
 inline constexpr std::size_t few_sets = 40;
 
-/// The certificate of this very bound that compression and a family of so many sets give, or one from the level at the
+/// The certificate of this very bound that compression and a family of at most `most` sets give, or one from the level at the
 /// ends. If a search of some states suffices, so does this, and probing would take longer than the search.
 inline certificate certify_by_sets(const schedule_graph& g, const compressed_graph& form, bytes bound, std::size_t most,
                                    function_ref<bool()> go_on) {
@@ -168,7 +168,7 @@ inline certificate certify_layer(const schedule_graph& g, const compressed_graph
   return bound > start ? certify_round(g, std::move(round), bound, go_on) : assemble(g, {});
 }
 
-/// The attempts for one graph: shaving with some patience, 0 for none, then a family of at most so many sets.
+/// The attempts for one graph: shaving with `patience`, 0 for none, then a family of at most `sets` sets.
 struct certificate_effort {
   unsigned patience;
   std::size_t sets;

@@ -15,7 +15,7 @@ namespace memsched {
 inline namespace MEMSCHED_ABI {
 namespace detail {
 
-/// So many digits that reading them gives the number again.
+/// A number in C, with `digits` digits: enough that reading them gives it again.
 inline std::string c_digits(double x, int digits) {
   if (std::isnan(x)) return "NAN";
   if (std::isinf(x)) return x < 0 ? "-INFINITY" : "INFINITY";

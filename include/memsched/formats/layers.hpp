@@ -248,7 +248,7 @@ inline std::optional<std::uint16_t> to_half(float x) {
 }
 
 /// Rows of pad before the image that a window of SAME pad has: the missing rows, halved, the odd one after it. None if
-/// so many windows (`out`) are not the number that SAME (or, with `same` false, VALID) gives.
+/// `out` is not the number of windows that SAME (or, with `same` false, VALID) gives.
 inline std::optional<std::int64_t> pad_before(coordinate in, coordinate out, std::int64_t kernel, std::int64_t stride,
                                               std::int64_t dilation, bool same) {
   constexpr std::int64_t most = 1 << 20;
@@ -272,7 +272,7 @@ inline bool windows_fit(coordinate in, coordinate out, std::int64_t kernel, std:
   return out >= 1 && out < (std::int64_t{1} << 31) && (kernel - 1) * dilation >= pad && (out - 1) * stride - pad < in;
 }
 
-/// Whether an image of so many elements broadcasts, axis by axis, from one of these extents: each is 1 or equal.
+/// Whether an image of the extents `to` broadcasts, axis by axis, from one of the extents `from`: each is 1 or equal.
 inline bool broadcasts(const extents& from, const extents& to) {
   return (from.rows == 1 || from.rows == to.rows) && (from.columns == 1 || from.columns == to.columns) &&
          (from.channels == 1 || from.channels == to.channels);

@@ -31,7 +31,7 @@ namespace detail {
 /// The parts of a lowering that do not depend on the caller's types.
 class lowered_draft {
  protected:
-  /// Room for so many operators, of which most read and write one tensor.
+  /// Makes room for `operators` operators, of which most read and write one tensor.
   void expect(std::size_t operators);
   /// Makes room for a tensor that was not met before.
   void add_tensor();

@@ -20,7 +20,7 @@ namespace detail {
 /// Numbers integers in order of first appearance: small ones without a hash. Memory is linear in how many there are.
 class integer_numbers {
  public:
-  /// Room for so many.
+  /// Makes room for `count` integers.
   void expect(std::size_t count) { direct_.reserve(count); }
   /// The number of a value, and whether that is new.
   std::pair<index_t, bool> insert(std::uint64_t value) {

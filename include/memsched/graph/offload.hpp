@@ -33,8 +33,8 @@ struct storage_load {
   bool operator==(const storage_load&) const = default;
 };
 
-/// Whether each storage may leave memory and come back: it has bytes, somebody needs it, and no operator changes it.
-/// O(operators + tensors).
+/// Whether each storage may leave memory and come back: it has bytes, is needed after its producer, and no operator changes
+/// it. O(operators + tensors).
 MEMSCHED_FUNCTION std::vector<bool> may_leave(const problem& p);
 
 }  // namespace MEMSCHED_ABI

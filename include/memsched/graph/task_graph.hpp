@@ -20,7 +20,7 @@ struct cost_graph {
   std::optional<bytes> left{};    ///< level after the last node, where the author knows it; checked
 };
 
-/// An edge of a task graph: `from` writes so many bytes (or tokens) and `to` takes them. 0 orders two tasks only.
+/// An edge of a task graph: `from` writes `size` bytes (or tokens) and `to` takes them. 0 orders two tasks only.
 struct task_channel {
   node_id from, to;
   bytes size = 0;

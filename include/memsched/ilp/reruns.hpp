@@ -76,7 +76,7 @@ class rerun_program {
     return std::move(build_).build();
   }
 
-  /// The objective counts the first runs of operators beside the rows, too: so many units of cost.
+  /// Units of cost of the first runs of operators beside the rows, which the objective counts, too.
   double first_runs() const { return first_runs_; }
 
   /// The executions of a solution: per stage loads, then the operators that run, in topological order; and, before a reader of

@@ -27,7 +27,7 @@ struct in_step {
   /// Those edges. O(nodes log nodes + edges), and for sources the squares of the numbers of those with a reader in common.
   static base::plain_vector<precedence> edges(const schedule_graph& g);
 
-  /// Whether so many edges make most nodes rows: of networks cut in rows three in four or more follow another in step, of
+  /// Whether `edges` edges make most nodes rows: of networks cut in rows three in four or more follow another in step, of
   /// grids with random edges at most one in two.
   static bool are_most(std::size_t edges, const schedule_graph& g) { return 3 * edges >= 2 * std::size_t{g.active}; }
 };

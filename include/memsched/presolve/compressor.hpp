@@ -318,7 +318,7 @@ class compressor {
     return counts_.local > before;
   }
 
-  /// Drops the edges of v at side s to nodes that a walk from its other neighbours reaches within so many steps.
+  /// Drops the edges of v at side s to nodes that a walk from its other neighbours reaches within `steps` steps.
   /// Goes no further than the furthest of them, neither from the start nor from the end; changes since ranks were
   /// taken may escape it.
   void reduce_far(node_id v, side s, index_t steps) {
@@ -384,7 +384,7 @@ class compressor {
 
   static constexpr std::size_t index_of(side s) { return static_cast<std::size_t>(s); }
   static constexpr index_t max_steps = 256, few = 64;
-  static constexpr std::size_t cached = 4096;  // so many nodes and their edges are near each other however they lie
+  static constexpr std::size_t cached = 4096;  // nodes that, with their edges, are near each other however they lie
 
   struct edge_mark {
     index_t stamp = 0, edge = none;

@@ -1,4 +1,4 @@
-// The parts of a proof that schedules within a budget cost at least so much more.
+// The parts of a proof of a lower bound of the extra cost of schedules within a budget.
 #pragma once
 
 #include <cstdint>

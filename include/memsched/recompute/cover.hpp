@@ -17,7 +17,7 @@ inline namespace MEMSCHED_ABI {
 /// The answer of `cover_gaps`.
 struct gap_cover {
   bool infeasible = false;   ///< no gaps bring all rows within the budget: no schedule of the scope does
-  std::uint64_t bound = 0;   ///< schedules of the scope within the budget cost at least so much more
+  std::uint64_t bound = 0;   ///< a lower bound of the extra cost of schedules of the scope within the budget
   std::vector<bool> absent;  ///< per gap: a cover, the cheapest that was found; of rows without needs
   std::vector<std::pair<index_t, double>> prices;  ///< (row, price of a byte) before any gap is decided
   std::vector<rerun_decision> answers;  ///< with needs, where `bound` is the least cost of all answers: some of that cost

@@ -97,7 +97,8 @@ class execution_search {
     bool done = false;
   };
 
-  /// Bits of storages that somebody needs, and of views of storages that are made again. False where there are too many.
+  /// Bits of storages that are needed after their producers, and of views of storages that are made again. False where
+  /// there are too many.
   bool number() {
     if (p_.ops().size() > 64) return false;
     unsigned next = 0;

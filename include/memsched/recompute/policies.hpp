@@ -29,8 +29,8 @@ struct order_first {
 template <scheduler S>
 order_first(S) -> order_first<S>;
 
-/// The exact search of `cheapest_executions`, in graphs of at most so many operators and by at most so many states; then the
-/// gap cover, for a proof.
+/// The exact search of `cheapest_executions`, in graphs of at most `operators` operators and by at most `states` states; then
+/// the gap cover, for a proof.
 struct exact {
   std::size_t operators = 14;
   std::uint64_t states = 200000;
@@ -57,7 +57,7 @@ struct improve {
   void operator()(rerun_incumbent& best, search& context) const;
 };
 
-/// The bound of the gap cover of rows (`cover_gaps`), by at most so many nodes; leaves rows, with shares of writes
+/// The bound of the gap cover of rows (`cover_gaps`), by at most `nodes` nodes; leaves rows, with shares of writes
 /// (`share_writes`), and prices.
 struct cover {
   std::size_t nodes = 4096;
@@ -65,7 +65,7 @@ struct cover {
   void operator()(rerun_incumbent& best, search& context) const;
 };
 
-/// The bound of the gap cover with needs at some rows, by at most so many nodes. Where its cheapest answers exceed the budget
+/// The bound of the gap cover with needs at some rows, by at most `nodes` nodes. Where its cheapest answers exceed the budget
 /// at another row, that one is added. Does nothing before `cover`.
 struct cover_with_needs {
   std::size_t nodes = 4096;

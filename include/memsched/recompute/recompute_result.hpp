@@ -27,7 +27,7 @@ struct recompute_facts {
   bytes budget = no_limit;          ///< as requested
   std::uint64_t base_cost = 0;      ///< of all operators, once each
   std::uint64_t extra_cost = 0;     ///< of executions beyond the first of each operator, and of moves
-  std::uint64_t lower_bound = 0;    ///< executions of the scope within the budget cost at least so much more
+  std::uint64_t lower_bound = 0;    ///< a lower bound of the extra cost of executions of the scope within the budget
   std::vector<storage_load> loads;  ///< storages that come back, by `before`; tensors by their number (`tensors_of`)
   bound_scope scope = bound_scope::any_order;
   std::string_view found_by{};  ///< source of the executions: a policy, or "given" for the order of `given_peak`

@@ -34,10 +34,10 @@ namespace detail {
 
 /// Searches a graph as one part, as `automatic` does after presolve. Tests make all stages run on small graphs by it.
 struct staged_search {
-  std::size_t active = 0;     ///< stages fit as if the graph had so many active nodes; 0 for as many as it has
+  std::size_t active = 0;     ///< stages fit as if the graph had `active` active nodes; 0 for as many as it has
   std::uint64_t unit = 2000;  ///< work that stages share, see `part_search`
   bool rows = false, window = false;
-  bytes rise = 0;  ///< the target of the first round is so much lower: those of parts rise from round to round
+  bytes rise = 0;  ///< the target of the first round is lower by `rise`: those of parts rise from round to round
 
   /// The bound is one whatever the query's target.
   solution operator()(const schedule_graph& g, search& context) const;

@@ -9,8 +9,8 @@ namespace memsched {
 inline namespace MEMSCHED_ABI {
 
 /// Steps from downsets to downsets by the moves of `best_first` and keeps the `width` best of each size: lowest peak so
-/// far first, then lowest level. Claims no bound. O(nodes * width * moves); so many states of nodes / 8 bytes at most are
-/// kept.
+/// far first, then lowest level. Claims no bound. O(nodes * width * moves), and at most as many states, of nodes / 8 bytes
+/// each, are kept.
 struct beam {
   std::size_t width = 4;
   std::size_t max_nodes = 1 << 14;  ///< larger graphs are answered with `greedy`

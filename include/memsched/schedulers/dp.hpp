@@ -116,7 +116,7 @@ class memo_table {
   const entry& operator[](std::size_t i) const { return entries_[i]; }
   const chunked<step>& steps() const { return steps_; }
 
-  /// Makes room for so many more entries, and so for `announce`.
+  /// Makes room for `more` more entries, and so for `announce`.
   void expect(std::size_t more) {
     while (2 * (entries_.size() + more) > slots_.size()) grow();
   }

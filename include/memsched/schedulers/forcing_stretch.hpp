@@ -18,7 +18,7 @@ struct forcing_stretch {
 };
 
 /// A stretch around the highest node of `s.order` that proves as much as `s.lower_bound`: the shortest of those with 16, 32,
-/// ... nodes; or else the whole order. Asks `automatic` about the windows, with so many states for each. Graphs that do not
+/// ... nodes; or else the whole order. Asks `automatic` about the windows, with `states` states for each. Graphs that do not
 /// know their resources have no windows.
 forcing_stretch find_forcing_stretch(const schedule_graph& g, search& context, const solution& s,
                                      std::uint64_t states = 20000);

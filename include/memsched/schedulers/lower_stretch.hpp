@@ -42,7 +42,7 @@ std::optional<std::vector<node_id>> change_stretch(const schedule_graph& g, cons
   return order;
 }
 
-/// Searches a stretch for an order with a lower peak, with so many states; one within the goal is good enough.
+/// Searches a stretch for an order with a lower peak, with `states` states; one within the goal is good enough.
 inline std::optional<std::vector<node_id>> lower_stretch(const schedule_graph& g, const order_line& line, std::size_t first,
                                                          std::size_t last, bytes goal, std::uint64_t states, search& context,
                                                          std::vector<node_id>& local) {

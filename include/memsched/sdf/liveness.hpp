@@ -19,7 +19,7 @@ struct need {
   bytes produced = 1, consumed = 1, tokens = 0;
 };
 
-/// The actor that takes from a need lacks so many tokens.
+/// The actor that takes from a need lacks `missing` tokens.
 struct shortage {
   std::size_t need = 0;  ///< position in the list of needs
   bytes missing = 0;
@@ -108,7 +108,7 @@ MEMSCHED_FUNCTION liveness check_liveness(std::span<const need> needs, std::span
   const std::size_t n = repetitions.size();
   liveness result;
   std::vector<std::pair<index_t, index_t>> pairs;
-  std::vector<std::size_t> binding;  // needs that can make somebody wait
+  std::vector<std::size_t> binding;  // needs that can make an actor wait
   for (std::size_t i = 0; i < needs.size(); ++i) {
     const need& e = needs[i];
     if (e.from == e.to) {

@@ -54,7 +54,7 @@ class loops {
     if (length > 1 && count > 1) items_[at + 1].count *= count;
     items_.erase(items_.begin() + static_cast<std::ptrdiff_t>(at));
   }
-  /// Appends another schedule, so many times.
+  /// Appends another schedule, `count` times in a row.
   void append(const loops& other, bytes count = 1) {
     open(count);
     items_.insert(items_.end(), other.items_.begin(), other.items_.end());

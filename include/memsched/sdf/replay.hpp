@@ -57,7 +57,7 @@ struct swing {
     high = std::max(high, end + next.high);
     end += next.end;
   }
-  /// So many times in a row: as each time ends the same amount higher or lower, the extremes are in the first or the last.
+  /// This `n` times in a row: as each time ends the same amount higher or lower, the extremes are in the first or the last.
   void repeat(bytes n) {
     const delta last = static_cast<delta>(n - 1) * end;
     low += std::min<delta>(0, last);

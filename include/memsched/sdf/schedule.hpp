@@ -43,11 +43,11 @@ struct options {
   sdf::memory memory = sdf::memory::shared;
 };
 
-/// A schedule of so many iterations from the initial tokens back to them. Where `error` is set, nothing else is.
+/// A schedule of `what.iterations` iterations from the initial tokens back to them. Where `error` is set, nothing else is.
 struct [[nodiscard]] schedule_result {
   loops schedule;
   bytes peak = 0;            ///< bytes where all channels share one memory, by the referee
-  bytes lower_bound = 0;     ///< no schedule (for `form::flat`: no flat one) of so many iterations has a smaller peak
+  bytes lower_bound = 0;     ///< no schedule (for `form::flat`: no flat one) of as many iterations has a smaller peak
   std::vector<bytes> fills;  ///< per channel: the most tokens at once
   bytes separate = 0;        ///< bytes where each channel has memory for its largest fill
   bytes separate_bound = 0;  ///< no schedule takes less of those

@@ -50,7 +50,7 @@ namespace sdf {
 
 namespace detail {
 
-/// Runs an iteration in which channels have room for so many tokens: every actor that has tokens and room fires. Room is to
+/// Runs an iteration in which channel c has room for `room()[c]` tokens: every actor that has tokens and room fires. Room is to
 /// the actor that fills a channel as tokens are to the one that empties it, so that the order of trying does not matter
 /// (Lee and Messerschmitt): it completes, or stops with the most firings of each actor that any order reaches.
 class bounded_run {
@@ -106,7 +106,7 @@ class bounded_run {
     return firings_left_ == 0;
   }
 
-  /// A channel that is to have room for at least so many tokens.
+  /// A channel that is to have room for at least `room` tokens.
   struct lack {
     index_t channel;
     bytes room;

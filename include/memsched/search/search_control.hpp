@@ -44,7 +44,7 @@ struct query {
   bytes cutoff = no_limit;  ///< an order with at least this peak is of no use: a policy that proved that there is none below
                             ///< may stop, and gives this as its bound
 
-  /// With a target of at least so much.
+  /// With a target of at least `least`.
   query from(bytes least) const { return {std::max(target, least), cutoff}; }
   /// With another cutoff.
   query below(bytes peak) const { return {target, peak}; }
@@ -123,7 +123,7 @@ class search_control {
   /// Work so far: a state is 1, and so are 64 nodes of a graph of which a minimum cut is asked, and 8 of one that is
   /// compressed. It goes about as the time goes, and repeats itself.
   std::uint64_t work() const { return work_; }
-  /// Runs f with at most so much more work. If only that ends f, the search goes on after it.
+  /// Runs f with at most `work` more work. If only that ends f, the search goes on after it.
   template <class F>
   auto with_work(std::uint64_t work, F&& f) {
     return with_slice(no_limit, work, f);
@@ -189,7 +189,7 @@ class search_control {
   }
   /// Counts a minimum cut that is about to be solved. False once a limit is met.
   bool count_cut() { return ++stats.cuts, keep_going(); }
-  /// Counts a minimum cut, of a graph of so many nodes, as a state of a search with tables of so many bytes. Of
+  /// Counts a minimum cut, of a graph of `nodes` nodes, as a state of a search with tables of `table_bytes` bytes. Of
   /// a large graph each takes milliseconds.
   bool count_cut_as_state(std::uint64_t table_bytes, std::size_t nodes) {
     ++stats.cuts, work_ += nodes / 64;
@@ -303,7 +303,7 @@ class search_control {
   void end_trial(trial_end e) {
     if (trial_end_ == trial_end::finished) trial_end_ = e;
   }
-  /// Looks at the clock each time that so much work has been done: some tens of microseconds.
+  /// Adds `work`, and looks at the clock each time that `enough` has been done: some tens of microseconds.
   void look_now_and_then(std::uint64_t work) {
     constexpr std::uint64_t enough = 16;
     ticks_ += work;

@@ -10,7 +10,7 @@ namespace memsched {
 inline namespace MEMSCHED_ABI {
 namespace detail {
 
-/// Counts small steps as work of a search: so many are one unit.
+/// Counts small steps as work of a search: `unit` steps are one unit of it.
 class step_counter {
  public:
   explicit step_counter(search& context) : context_(context) {}

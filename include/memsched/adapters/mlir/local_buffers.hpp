@@ -48,8 +48,8 @@ struct mlir_local_buffer {
 ///       than these, but for (5); or of an operation that the options list (`borrows`), whose results are numbers or vectors;
 ///   (5) an operand of the function's return, or of an operation that asks for a dimension.
 /// Let the operations that hold a use of (3) or (4) in their regions have ended when the next one runs (`ends_in_turn`).
-/// Then an operation X of B that holds no use of (3) or (4) neither reads, writes nor frees A, nor waits for somebody who does.
-/// Proof: who accesses A has a pointer to it, which comes from a name, from memory, or from a number. No use writes a pointer
+/// Then an operation X of B that holds no use of (3) or (4) neither reads, writes nor frees A, nor waits for code that does.
+/// Proof: code that accesses A has a pointer to it, from a name, from memory, or from a number. No use writes a pointer
 /// to memory or makes a number of it: (3) has an effect on what the operand points to, and its results hold no pointer; the
 /// callee of (4) does neither, by induction over the calls that a run makes, and does not return it; (5) ends the activation.
 /// So neither X, nor its callee, nor another thread has a pointer to A. Where B runs again, its next allocation is another

@@ -18,7 +18,7 @@ namespace onnx_wire {
 /// A field of a protobuf message, tag included, in bytes from the start of the file.
 struct record {
   std::uint64_t field = 0;
-  unsigned type = 0;  ///< of the wire; 2: a length and so many bytes
+  unsigned type = 0;  ///< of the wire; 2: a length, and as many bytes as it says
   std::size_t begin = 0, payload = 0, end = 0;
 };
 

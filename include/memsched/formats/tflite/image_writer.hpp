@@ -99,7 +99,7 @@ class image_writer : protected image_parts<file_value> {
     return node(kind("CONCATENATION"), std::move(inputs), all, model_.type(values[0].tensor),
                 {10, {word_option(0, dimension)}});
   }
-  /// With so much pad before and after, of zeros, or of `filling` (a constant of one element).
+  /// x with pads of the extents `before` and `behind`, of zeros, or of `filling` (a constant of one element).
   file_value padded(const file_value& x, const extents& before, const extents& behind, std::int32_t filling = -1) {
     if (failed() || (before.elements() == 0 && before == extents{0, 0, 0} && behind == extents{0, 0, 0})) return x;
     std::vector<std::byte> bytes(32);

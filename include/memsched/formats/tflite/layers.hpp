@@ -52,7 +52,7 @@ class operand_reader {
 
   index_t input(std::size_t k) const { return k < info_->inputs.size() ? info_->inputs[k] : none; }
   bool constant_input(std::size_t k) const { return input(k) != none && m_.subgraphs[0].constant(input(k)); }
-  /// Whether the operator reads inputs 0, 1, ... as activations up to so many, and constants from there on.
+  /// Whether the operator reads `activations` inputs from input `first` on as activations, and all others as constants.
   bool reads(std::size_t activations, std::size_t first = 0) const {
     for (std::size_t k = 0; k < info_->inputs.size(); ++k)
       if (constant_input(k) == (k >= first && k < first + activations)) return false;

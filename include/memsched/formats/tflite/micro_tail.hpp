@@ -145,7 +145,7 @@ class micro_tail_count {
   const std::vector<std::string>& unknown() const { return unknown_; }
 
  private:
-  /// The end moves down to an aligned place with room for so many bytes.
+  /// The end moves down to an aligned place with room for `size` bytes.
   void take(bytes size, bytes alignment) {
     if (size > 0) end_ = round_up(end_ + size, alignment);
   }

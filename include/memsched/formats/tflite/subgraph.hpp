@@ -347,7 +347,7 @@ class model_file {
       if (hands_constant(g, op, i, subgraphs[op.runs[1]].inputs.size())) g.origins[op.outputs[i]] = origin::constant;
   }
 
-  /// Whether an operator hands a constant on as input i of a subgraph with so many inputs.
+  /// Whether an operator hands a constant on as input i of a subgraph with `count` inputs.
   bool hands_constant(const subgraph_info& g, const operator_info& op, std::size_t i, std::size_t count) const {
     const std::size_t from = op.rule->arguments;
     if (!op.rule->hands_on || op.inputs.size() != count + from || !g.constant(op.inputs[from + i])) return false;

@@ -32,7 +32,7 @@ class window_writer : protected image_writer {
     bool complete() const { return before == extents{0, 0, 0} && behind == extents{0, 0, 0}; }
   };
 
-  /// Whether so many rows give exactly `out` windows, the first of which starts `before` rows before them.
+  /// Whether `in` rows give exactly `out` windows, the first of which starts `before` rows before them.
   static bool fits(const window_line& w, coordinate in, coordinate out, coordinate before, coordinate behind, int padding) {
     if (padding == same_pad) {
       const auto pad = pad_before(in, out, w.kernel, w.stride, w.dilation, true);

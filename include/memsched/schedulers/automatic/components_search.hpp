@@ -42,8 +42,8 @@ namespace detail {
 /// X = T - sum of m over the others - B(d), or more, and the peak X + B(d) - W(d). Where that has no order below X + B(d),
 /// there is no order of d below T - sum of m, in which x could run at a level below W(d) with no height of B(d) or more later.
 /// The start is such a level if W(d) is positive, so such a height there is. Where the bound of the graph falls short of
-/// X + B(d) by some bytes, the premise holds with B(d), W(d) and T so much lower. For the first such heights x has the impact -X,
-/// from a base higher by X, and the peak B(d) - W(d); then it is the end that is below W(d).
+/// X + B(d) by some bytes, the premise holds with B(d), W(d) and T lower by as many. For the first such heights x has the
+/// impact -X, from a base higher by X, and the peak B(d) - W(d); then it is the end that is below W(d).
 class components_search {
  public:
   /// `members` are the components of g; `order` is one of g.

@@ -154,7 +154,7 @@ class part_search {
   /// A useful order has a peak below this.
   bytes below() const { return std::min(peak_, query_.cutoff); }
   bool done() const { return closed(query_) || context_.stopped(); }
-  /// Whether a search that holds so many bytes may go on: its next turn, twice as long, must not end the whole search for want
+  /// Whether a search that holds `held` bytes may go on: its next turn, twice as long, must not end the whole search for want
   /// of memory.
   bool has_room(bytes held) const { return held <= context_.opts().memory_limit / 4; }
   void raise(bytes bound);
