@@ -25,7 +25,7 @@ int main() {
        {std::pair(input, conv), {input, conv2}, {conv, pool}, {conv2, pool2}, {pool, concat}, {pool2, concat}})
     add_edge(from, to, g);
 
-  // The size map is any property map. A vertex without successors frees its tensor unless somebody keeps it.
+  // The size map is any property map. A vertex without successors frees its tensor unless that is an output.
   const auto tensors = memsched::bgl::tensor_per_vertex(g, get(&layer::bytes, g));
   const auto graph = memsched::with_live_out(tensors, [&](auto v) { return out_degree(v, g) == 0; });
 

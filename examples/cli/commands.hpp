@@ -50,7 +50,7 @@ enum class listing : unsigned char { when_short, always, never };
 struct rewriting {
   std::string max_extra_macs = "0";  ///< a count, or a share of the given ones: "10%"
   std::string runtime{};             ///< parts or whole; empty: whole for a model file, else parts
-  std::uint64_t blocks = 0;          ///< at most so many of a tensor; 0 for single rows
+  std::uint64_t blocks = 0;          ///< the most blocks of rows of a tensor; 0 for single rows
   bool stream_input = false, reals = false;
 };
 
@@ -103,7 +103,7 @@ struct traffic_request : request {
 struct recompute_request : request {
   std::string graph, output, svg, certificate, policy = "automatic";
   std::optional<long double> percent{};  ///< the budget, of the file order's peak; else options.budget
-  std::size_t curve = 0;                 ///< so many budgets instead of one; 0 for one
+  std::size_t curve = 0;                 ///< the number of budgets of a curve; 0 for one budget
   memsched::offload moves{};
   bool keep_order = false, no_reruns = false, json = false;
 };

@@ -14,7 +14,7 @@ namespace cli {
 /// A name and its bytes.
 using named_size = std::pair<std::string, memsched::bytes>;
 
-/// So many of the list, the largest first, and the others in total as "12 more".
+/// The first `shown` of the list, the largest first, and the others in total as "12 more".
 inline std::vector<named_size> largest_first(std::vector<named_size> list, std::size_t shown) {
   std::stable_sort(list.begin(), list.end(), [](const auto& a, const auto& b) { return a.second > b.second; });
   if (list.size() <= shown) return list;
@@ -25,7 +25,7 @@ inline std::vector<named_size> largest_first(std::vector<named_size> list, std::
   return list;
 }
 
-/// Indices of so many of the largest sizes, ascending.
+/// Indices of the `shown` largest sizes, ascending.
 inline std::vector<std::size_t> places_of_largest(const std::vector<memsched::bytes>& sizes, std::size_t shown) {
   std::vector<std::size_t> places(sizes.size());
   std::iota(places.begin(), places.end(), std::size_t{0});

@@ -8,13 +8,13 @@
 
 namespace cli {
 
-/// The options with one of so many equal parts of the time limit.
+/// The options with one of `parts` equal parts of the time limit.
 inline memsched::options with_share(memsched::options limits, std::size_t parts) {
   if (limits.has_time_limit()) limits.time_limit /= static_cast<std::int64_t>(parts);
   return limits;
 }
 
-/// The options with so many sixteenths of the time limit.
+/// The options with `count` sixteenths of the time limit.
 inline memsched::options sixteenths(memsched::options limits, unsigned count) {
   if (limits.has_time_limit()) limits.time_limit = limits.time_limit / 16 * count;
   return limits;

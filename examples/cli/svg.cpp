@@ -28,7 +28,7 @@ std::string in_series(const std::string& series, const char* what = "stroke") {
   return "class=\"" + series + "\" " + what + "=\"currentColor\"";
 }
 
-/// Where so many bytes stand, when the highest stand at the top.
+/// The height at which `b` bytes stand, when `highest` bytes stand at the top.
 double y_of(double b, bytes highest) { return height - bottom - (height - top - bottom) * b / static_cast<double>(highest); }
 
 /// The value at the top edge: some room above the highest point.

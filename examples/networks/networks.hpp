@@ -48,7 +48,7 @@ struct entry {
   network about;
   std::vector<parameter> parameters{};
   problem_draft (*make)(const arguments&) = nullptr;
-  std::size_t factors = 0;  ///< so many parameters, the first ones, have a product of at most max_product
+  std::size_t factors = 0;  ///< the first `factors` parameters have a product of at most max_product
   std::uint64_t max_product = 0;
 };
 

@@ -90,7 +90,7 @@ inline memsched::sdf::graph figure_13() {
   return graph.build().value();
 }
 
-/// A source whose every token goes to so many chains of stages, each of which keeps one of ten: 10^stages firings.
+/// A source whose every token goes to `chains` chains of stages, each of which keeps one of ten: 10^stages firings.
 inline memsched::sdf::graph decimators(std::uint32_t stages, std::uint32_t chains) {
   memsched::sdf::graph_builder graph;
   const index_t source = graph.actor("source");

@@ -183,7 +183,7 @@
     append(section("input"), [figure("peak", result.peak), figure("lower_bound", result.lower_bound),
       figure("given_peak", result.given_peak), figure("operators", data.operators)]);
   };
-  /** One sentence: the operator at which every order takes so much, and the tensors. */
+  /** One sentence: the operator at which every order takes at least the bound, and the tensors. */
   const cause = () => {
     const r = data.reason;
     if (r.operator === null) return [` What is alive at the start or at the end takes ${scaled(r.bound)}.`];
