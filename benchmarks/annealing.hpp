@@ -33,7 +33,7 @@ class search {
     cost_ = cost();
   }
 
-  /// Returns the smallest peak met within so many seconds; bytes.
+  /// Returns the smallest peak met within `seconds` seconds; bytes.
   bytes run(double seconds) {
     const auto start = timing::clock_type::now();
     for (double spent = 0; order_.size() > 1 && spent < seconds; spent = timing::seconds_since(start))

@@ -199,7 +199,7 @@ void papers_table() {
       lite(schedule(cell, automatic, apart).order), kb(schedule(cell, automatic, between).peak));
 }
 
-/// SERENITY's Figure 11: how much less moves off a chip of so many bytes.
+/// SERENITY's Figure 11: how much less moves off chips of several sizes.
 void figure_11() {
   std::printf(
       "\nSERENITY, Figure 11: off-chip traffic by Belady's rule, a drawing of ratios of TensorFlow Lite's order to theirs;\n"

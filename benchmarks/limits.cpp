@@ -57,7 +57,7 @@ double cpu_seconds(clockid_t clock) {
   return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
 }
 
-/// Does something once so many seconds are over, unless it goes out of scope before, and notes how much of the processor the
+/// Calls `what` once `seconds` seconds are over, unless it goes out of scope before, and notes how much of the processor the
 /// thread that made it had used by then.
 template <class F>
 class after {

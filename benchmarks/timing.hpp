@@ -15,7 +15,7 @@ inline double seconds_since(clock_type::time_point start) {
   return std::chrono::duration<double>(clock_type::now() - start).count();
 }
 
-/// The best time of up to 20 runs of f, at most about so many seconds in all.
+/// The best time of up to 20 runs of f, at most about `most_seconds` seconds in all.
 template <class F>
 double best_time(F&& f, double most_seconds = 1) {
   double best = 1e9;

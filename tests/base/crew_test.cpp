@@ -69,7 +69,7 @@ TEST_CASE("what is asked ahead is used in order, up to the first that is enough"
 
 namespace {
 
-/// Starts so many threads and then none.
+/// Starts `left` threads and then none.
 struct few_threads {
   unsigned left;
   std::thread operator()(std::function<void()> f) {

@@ -103,7 +103,7 @@ ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}quarantine_size_mb=0:thread_local_qu
   "$program" batch - <pipe >stream &
 child=$!
 exec 3>pipe
-answered() { # answered N: waits for so many answers, as long as more of them come within half a minute
+answered() { # answered N: waits for N answers, as long as more of them come within half a minute
   tries=0 before=0
   while [ "$(wc -l <stream)" -lt "$1" ] && [ $tries -lt 300 ]; do
     sleep 0.1

@@ -16,7 +16,7 @@ using namespace tflite_model::codes;
 
 namespace {
 
-/// The rest of a file where so many bytes stand in front of the model's lists.
+/// The rest of a file where `before` bytes stand in front of the model's lists.
 bytes tail_behind(const std::string& file, bytes before) {
   using namespace memsched::detail::tflite;
   model_file m(file);
@@ -32,7 +32,7 @@ bytes tail_behind(const std::string& file, bytes before) {
   return size;
 }
 
-/// A chain of convolutions, each with so many channels.
+/// A chain of `count` convolutions, each with `channels` channels.
 subgraph chain(int count, std::int32_t channels, int kind = conv) {
   subgraph g{{{.shape = {1, 8, 8, channels}, .type = int8, .scale = {0.5F}, .zero_point = {0}}}, {}, {0}, {}};
   std::int32_t last = 0;

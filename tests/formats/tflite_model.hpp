@@ -24,7 +24,7 @@ inline constexpr int float32 = 0, float16 = 1, int32 = 2, uint8 = 3, int16 = 7, 
 inline constexpr std::uint32_t with_data = 1;
 }  // namespace codes
 
-/// A level of a sparse constant: so many positions, or the listed ones, as compressed sparse rows do.
+/// A level of a sparse constant: `size` positions, or the listed ones, as compressed sparse rows do.
 struct sparse_level {
   std::int32_t size = 0;
   std::vector<std::int32_t> segments{}, positions{};
@@ -69,7 +69,7 @@ struct subgraph {
 struct buffer {
   std::size_t bytes = 0;
   std::uint64_t offset = 0, size = 0;
-  std::string content{};  ///< instead of so many zeros
+  std::string content{};  ///< instead of `bytes` zeros
 };
 
 struct metadata {

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Lets COMPARER and what it compares with judge what CASES prints about so many random graphs.
+# Lets COMPARER and what it compares with judge what CASES prints about random graphs, as many as ARGUMENTS say.
 # usage: both.sh COMPARER CASES ARGUMENTS...
 set -eu
 comparer=$1

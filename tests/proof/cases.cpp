@@ -5,7 +5,7 @@
 // usage: certificate_cases [--claims EACH] GRAPHS [SEED]
 //        certificate_cases --of-each COUNT [SEED]
 //   --claims: nothing is changed; every EACH-th certificate of what `automatic` claims is printed, all are checked
-//   --of-each: so many certificates of each kind of change, and graphs until there are
+//   --of-each: COUNT certificates of each kind of change, and graphs until there are
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -187,7 +187,7 @@ struct quota {
   }
 };
 
-/// Prints certificates of one graph, with so many changes of each in each way.
+/// Prints certificates of one graph, with the quota's `changes_each` changes of each in each way.
 class printer {
  public:
   printer(const proof_case& about, support::random& r, quota& q) : about_(about), r_(r), quota_(q) {}

@@ -33,7 +33,7 @@ inline solution solved(const schedule_graph& g, const options& o, inner_schedule
   return policy(g, context);
 }
 
-/// Asks about so many graphs, and prints every `each`-th certificate for a second checker; counts on standard error. False
+/// Asks about `graphs` graphs, and prints every `each`-th certificate for a second checker; counts on standard error. False
 /// where a claim is wrong, or has no complete certificate.
 inline bool print_claims(std::uint64_t graphs, std::uint64_t first, std::uint64_t each) {
   std::uint64_t steps = 0, cases = 0, families = 0, windows = 0, wrong = 0;

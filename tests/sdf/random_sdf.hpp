@@ -27,8 +27,8 @@ namespace sdf = memsched::sdf;
 
 struct sdf_shape {
   unsigned actors = 5;
-  unsigned delays = 0;      ///< of 8 channels, so many have initial tokens
-  unsigned back = 0;        ///< of 8 channels, so many go back and so close cycles
+  unsigned delays = 0;      ///< of 8 channels: the number with initial tokens
+  unsigned back = 0;        ///< of 8 channels: the number that go back and so close cycles
   unsigned self_loops = 0;  ///< of 8 actors
   unsigned most = 4;        ///< largest number of firings, before parts are reduced
   std::uint64_t most_states = 4000;

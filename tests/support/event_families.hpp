@@ -66,7 +66,7 @@ inline memsched::certificate any_events(const memsched::schedule_graph& g, memsc
   return c;
 }
 
-/// Adds the sets that the checker finds missing. Returns false where it finds another fault, or after so many sets.
+/// Adds the sets that the checker finds missing. Returns false where it finds another fault, or after `most` sets.
 inline bool add_missing_sets(const memsched::schedule_graph& g, memsched::certificate& c, std::size_t most) {
   while (c.family->sets.size() < most) {
     const std::string why = check_certificate(g, c);

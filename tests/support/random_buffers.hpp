@@ -70,7 +70,7 @@ class offset_oracle {
   explicit offset_oracle(const std::vector<memsched::buffer>& buffers) : buffers_(buffers), offset_(buffers.size()) {}
 
   bool fits(memsched::bytes capacity) { return place(0, capacity); }
-  /// The smallest arena; nothing where that takes more than so many steps.
+  /// The smallest arena; nothing where that takes more than `steps` steps.
   std::optional<memsched::bytes> smallest(std::uint64_t steps = 300'000) {
     left_ = steps;
     memsched::bytes capacity = memsched::load_of(buffers_);

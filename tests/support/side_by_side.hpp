@@ -52,7 +52,7 @@ inline memsched::problem_draft side_by_side(std::span<const memsched::problem_dr
   return all;
 }
 
-/// Random problems side by side, of so many operators each; some are copies of the first. Most are renumbered and mixed.
+/// `components` random problems of the shape `s`, side by side; some are copies of the first. Most are renumbered and mixed.
 inline memsched::problem_draft random_components(std::uint64_t seed, std::uint32_t components, const shape& s,
                                                  std::uint32_t percent_copies = 50) {
   random r(seed + 1);

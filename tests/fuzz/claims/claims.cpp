@@ -1,5 +1,5 @@
 // Looks for false claims: asks exact schedulers, passes and bounds about small random graphs whose optimum is known by
-// enumeration, until a time is over or so many questions are asked. A fault is shrunk and printed, and the exit status is
+// enumeration, until a time is over or enough questions are asked. A fault is shrunk and printed, and the exit status is
 // then 1.
 #include <chrono>
 #include <csignal>

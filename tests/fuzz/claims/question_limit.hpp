@@ -5,7 +5,7 @@
 
 namespace claims {
 
-/// Gives what comes next so many seconds of the processor, however busy the machine is; then the process gets SIGVTALRM.
+/// Gives what comes next `seconds` seconds of the processor, however busy the machine is; then the process gets SIGVTALRM.
 inline void limit_question(int seconds) {
   const itimerval limit{{0, 0}, {seconds, 0}};
   setitimer(ITIMER_VIRTUAL, &limit, nullptr);
