@@ -1,6 +1,6 @@
 // Buffers of an arena, and those of an order of a problem.
 //
-//   const auto held = buffers_of(problem, order, model).value();              // lifetimes, storages merged where in place
+//   const auto held = buffers_of(problem, order, model).value();              // lifetimes, storages merged if in place
 //   const arena_plan plan = plan_offsets(held.buffers, minimize{}, options);  // allocation/minimize.hpp, plan_offsets.hpp
 //   plan.offset[held.of_tensor[t]]                                            // where tensor t lies
 //
@@ -46,7 +46,7 @@ MEMSCHED_FUNCTION graph_error check_buffers(std::span<const buffer> buffers);
 /// The buffers of an order, and the storages that each holds.
 struct order_buffers {
   std::vector<buffer> buffers;      ///< of storages by their first tensor, then of workspaces in order of running
-  std::vector<index_t> of_tensor;   ///< the buffer of each tensor; none where it has no bytes or is never live
+  std::vector<index_t> of_tensor;   ///< the buffer of each tensor; none if it has no bytes or is never live
   std::vector<op_id> workspace_of;  ///< per buffer, the operator that uses it as workspace; none if it holds tensors
 };
 
@@ -55,7 +55,7 @@ struct order_buffers {
 /// Time is in half-steps: 2k is the moment before the k-th operator of the order, 2k+1 while it runs; the end is 2n+1.
 /// A graph input lives from 0, another storage from 2k+1 of its producer k, to 2k+2 of its last reader k (`pbc`), or 2k+1
 /// (`cbp`); a graph output lives to the end, and a tensor without readers lives while its producer runs. An operator that
-/// takes the storage of its dying input in place makes one buffer of both, whose size drops at 2k+2 where the output is
+/// takes the storage of its dying input in place makes one buffer of both, whose size drops at 2k+2 if the output is
 /// smaller.
 /// Law: the load of these buffers is `evaluate(p, order, model)->peak`.
 MEMSCHED_FUNCTION result<order_buffers> buffers_of(const problem& p, std::span<const op_id> order, memory_model model = {});

@@ -14,8 +14,8 @@ inline namespace MEMSCHED_ABI {
 
 /// Buffers that do not fit into a capacity by themselves.
 struct buffer_conflict {
-  std::vector<index_t> buffers;  ///< ascending; empty where none is proven
-  bool irreducible = false;      ///< whether all but any one of them do fit; false where a limit left that open
+  std::vector<index_t> buffers;  ///< ascending; empty if none is proven
+  bool irreducible = false;      ///< whether all but any one of them do fit; false if a limit left that open
 };
 
 /// An irreducible subset of buffers that does not fit into `capacity`: a deletion filter, which leaves out halves, quarters
@@ -37,7 +37,7 @@ inline namespace MEMSCHED_ABI {
 
 namespace detail {
 
-/// Whether buffers are proven not to fit, by at most `nodes` nodes. `open` is set where those do not suffice.
+/// Whether buffers are proven not to fit, by at most `nodes` nodes. `open` is set if those do not suffice.
 inline bool never_fit(std::span<const buffer> buffers, bytes capacity, std::uint64_t nodes, search& context, bool& open) {
   if (simple_bound(buffers) > capacity) return true;
   if (quick_plan(buffers, capacity, context).size <= capacity) return false;

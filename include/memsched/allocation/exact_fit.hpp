@@ -11,7 +11,7 @@
 namespace memsched {
 inline namespace MEMSCHED_ABI {
 
-/// Decides whether buffers fit into a capacity; without one, into the least that `simple_bound` allows. Exact where no limit
+/// Decides whether buffers fit into a capacity; without one, into the least that `simple_bound` allows. Exact if no limit
 /// stops it and there are no more than 2,500 buffers; beyond, it is the best of the quick planners.
 struct exact_fit {
   fit_rules rules{};

@@ -10,7 +10,7 @@ namespace memsched {
 inline namespace MEMSCHED_ABI {
 
 namespace detail {
-/// A bound that takes O(n log n): the load; where offsets are multiples of g, at each moment the sum of the sizes, each but
+/// A bound that takes O(n log n): the load; if offsets are multiples of g, at each moment the sum of the sizes, each but
 /// one rounded up to a multiple of g (only the topmost may end off the grid); and the ends of fixed buffers.
 MEMSCHED_FUNCTION bytes simple_bound(std::span<const buffer> buffers);
 }  // namespace detail

@@ -60,7 +60,7 @@ class fit_restarts {
   /// Offsets in units, after `fits`.
   const std::vector<units>& offsets() const { return search_.offsets(); }
 
-  /// Looks at about `nodes`. `best`: offsets of a plan of any height, in units; empty where there is none.
+  /// Looks at about `nodes`. `best`: offsets of a plan of any height, in units; empty if there is none.
   fit_answer run(std::uint64_t nodes, std::span<const units> best, search& context) {
     const std::uint64_t& states = context.control().stats.states;  // so far
     const std::uint64_t until = states + std::min(nodes, no_limit - states);
@@ -183,7 +183,7 @@ class fit_restarts {
   bool patient_ = false;  ///< the restart at hand
 };
 
-/// The best of the planners that take no search; valley fit where there are very many buffers, lowered where it sticks out.
+/// The best of the planners that take no search; valley fit if there are very many buffers, lowered where it sticks out.
 inline arena_plan quick_plan(std::span<const buffer> buffers, bytes capacity, search& context) {
   arena_plan best = valley_fit{}(buffers, capacity, context);
   constexpr std::size_t many = 20'000;

@@ -39,7 +39,7 @@ enum class fit_answer : unsigned char { fits, never, stopped };
 /// a multiple, i would rest at h or below). If k is unplaced and crosses a wall, its top is above the wall. Else k is in the
 /// valley and not over x, where i is the lowest: o >= h + least size of k.
 ///
-/// **A5 Parts.** Where no unplaced item crosses from one section to the next, both sides are independent.
+/// **A5 Parts.** If no unplaced item crosses from one section to the next, both sides are independent.
 ///
 /// **A6 Failed states.** The conclusions of the rules about a part depend on its unplaced items, its floors and its marks,
 /// all of which are in the key. A part that failed does so for every choice of valleys and orders, as long as the capacity
@@ -151,7 +151,7 @@ class fit_search : private fit_state {
     return answer;
   }
 
-  /// A7: an item over the whole part, which has one floor; none where there is none.
+  /// A7: an item over the whole part, which has one floor; none if there is none.
   index_t everywhere(const part& v) const {
     if (!rules_.everywhere || !even_) return none;
     for (index_t s = v.a; s < v.b; ++s)

@@ -17,10 +17,10 @@ namespace detail {
 /// A state of the search for one packing and one capacity, and the rules that need no choice.
 ///
 /// **State.** f(s), the floor of section s: below it all is decided. m(i), the least offset of an unplaced item i: the
-/// largest floor over its sections, rounded up to its alignment; its offset if fixed. A section is *supported* where its
+/// largest floor over its sections, rounded up to its alignment; its offset if fixed. A section is *supported* if its
 /// floor is 0 or the top of a placed item, else there is at least a unit of empty room beneath its floor. Looked for is a
 /// **stable** plan: one of which no item that is not fixed can be moved down into empty room. Of the plans that fit, one
-/// with the least sum of offsets is stable, so that there is a stable one where there is any; in it an item that is not
+/// with the least sum of offsets is stable, so that there is a stable one if there is any; in it an item that is not
 /// fixed lies at 0 or rests on another that it meets, at the first multiple of its alignment above that one's top.
 ///
 /// A **valley** is a maximal run of sections of one floor h whose neighbours, the walls, are higher or are crossed by no
@@ -28,14 +28,14 @@ namespace detail {
 ///
 /// **A3 No support.** In a valley without a supported section nothing lies at h: it would rest on nothing. Let i be the
 /// lowest of the items inside the valley, at o > h. The item that it rests on is lower, so that it is placed or crosses a
-/// wall: the valley may be raised to the least of the lower wall and the fixed offsets and the next multiples of A2. Where
+/// wall: the valley may be raised to the least of the lower wall and the fixed offsets and the next multiples of A2. If
 /// an item inside, not fixed, fits into the room so made (from its first multiple at or above h), it could be moved down: no
 /// stable plan. Section marks stay true under raises if a section raised to a level that is a fixed offset, or a multiple of
 /// the alignment above 1, of an unplaced item over it counts as supported: that item may lie there without touching what it
 /// rests on.
 ///
 /// **A4 Section bound.** The unplaced items of a section are jobs on one machine with release m(i): it takes until t + the
-/// sizes of those with m(i) >= t, for every t. Where t + the sizes of all suffice, t says nothing: only later releases are
+/// sizes of those with m(i) >= t, for every t. If t + the sizes of all suffice, t says nothing: only later releases are
 /// looked at. And f(s) may be raised to min m(i).
 class fit_state {
  public:
@@ -124,7 +124,7 @@ class fit_state {
       }
     set_floor(s, h, support);
   }
-  /// Notes that an unplaced item must lie at h or above. False where it cannot.
+  /// Notes that an unplaced item must lie at h or above. Returns false if it cannot.
   bool lift(index_t i, units h) {
     const auto& item = p_.items[i];
     if (h <= least_[i]) return true;
@@ -192,7 +192,7 @@ class fit_state {
     return true;
   }
 
-  /// Applies A3 and A4 until nothing changes. False where nothing fits.
+  /// Applies A3 and A4 until nothing changes. Returns false if nothing fits.
   bool settle(std::size_t from, std::size_t to, index_t a, index_t b) {
     for (;;) {
       while (!dirty_.empty()) {
@@ -207,7 +207,7 @@ class fit_state {
     }
   }
 
-  /// Calls f(p, q, lower wall) for each valley [p, q) of sections [a, b); stops where f says false.
+  /// Calls f(p, q, lower wall) for each valley [p, q) of sections [a, b); stops if f says false.
   template <class F>
   bool for_each_valley(index_t a, index_t b, F&& f) const {
     units before = no_wall;

@@ -29,7 +29,7 @@ namespace detail {
 using order_edge = std::pair<op_id, op_id>;  ///< the first runs before the second
 using order_edges = std::set<order_edge>;
 
-/// The problem with more edges between its operators; an error where that makes a cycle.
+/// The problem with more edges between its operators; an error if that makes a cycle.
 inline result<problem> with_edges(const problem& p, const order_edges& edges) {
   problem_draft d = draft_of(p);
   list_of<op_id> after;
@@ -48,7 +48,7 @@ inline result<problem> with_edges(const problem& p, const order_edges& edges) {
 struct joint_no {
   order_edges edges;
   std::vector<op_id> order;       ///< of a small peak
-  std::vector<index_t> conflict;  ///< of the buffers of the order; empty where it is the peak
+  std::vector<index_t> conflict;  ///< of the buffers of the order; empty if it is the peak
 };
 
 /// Order and offsets within a capacity, or a proof that there are none.
@@ -58,12 +58,12 @@ struct joint_no {
 /// pairs are so tied, and gets harder with more of either. Let S not fit under the order o, as its conflict says. Then under
 /// every order o' that fits (a) some a and b of S that meet under o and are not tied are apart: every operator that reads or
 /// writes a comes before the writer of b (which may be the last
-///     reader where it fires `cbp`), or the other way round; or
+///     reader if it fires `cbp`), or the other way round; or
 /// (b) they meet and are tied, as b's writer takes the storage of a (or the other way round): all other readers of a come
 /// before it; or (c) some a and b of S that are tied under o, b's writer having taken the storage of a, are not: the writer
 /// comes before another reader of a. Each is a set of edges between operators that o violates. So the orders that fit are
 /// among those of the problems with one of these sets added; there are finitely many sets of edges. Two rectangles that meet
-/// and are in one chain of ties are tied directly, since in a chain each ends where the next but one has not begun. Where
+/// and are in one chain of ties are tied directly, since in a chain each ends where the next but one has not begun. If
 /// two buffers of S have no drops, they meet as long as any of their parts do, and one pair of parts that meets stands for
 /// all.
 class joint_search {
@@ -179,7 +179,7 @@ class joint_search {
     return list;
   }
 
-  /// Adds the edges that put all of a before b; false where no order does.
+  /// Adds the edges that put all of a before b; false if no order does.
   bool before(const piece& a, const piece& b, order_edges& edges) const {
     if (b.writer == none || a.writer == b.writer) return false;
     if (a.storage != none && p_.stays(a.storage)) return false;

@@ -12,7 +12,7 @@ namespace memsched {
 inline namespace MEMSCHED_ABI {
 namespace detail {
 
-/// A set of 128-bit keys: where a proof rests on a key, 64 bits of one would collide too soon.
+/// A set of 128-bit keys: if a proof rests on a key, 64 bits of one would collide too soon.
 class key_set {
  public:
   using key = std::array<std::uint64_t, 2>;
@@ -20,7 +20,7 @@ class key_set {
 
   std::size_t bytes_held() const { return slots_.size() * sizeof(key); }
   bool contains(const key& k) const { return slots_[find(k)] == k; }
-  /// Leaves the set as it is where it would take more than `most` bytes.
+  /// Leaves the set as it is if it would take more than `most` bytes.
   void insert(const key& k, std::uint64_t most) {
     if (4 * count_ >= 3 * slots_.size() && !grow(most)) return;
     key& slot = slots_[find(k)];

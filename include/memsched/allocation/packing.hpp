@@ -24,7 +24,7 @@ inline constexpr units no_wall = std::numeric_limits<units>::max() / 2;
 /// The buffers of a question "do they fit?", dense, without the empty ones.
 ///
 /// **Sections.** Lifetimes are intervals, and of the sets of buffers that are live at once only those matter that no other
-/// contains: buffers that meet in pairs have a moment in common, so that two buffers meet exactly where they share a
+/// contains: buffers that meet in pairs have a moment in common, so that two buffers meet exactly if they share a
 /// section. A sweep closes a section at the first end (or drop of a size) after a start.
 ///
 /// **Units.** Let g be the gcd of alignments and fixed offsets: all offsets are multiples of g, so that rounding the sizes
@@ -38,8 +38,8 @@ class packing {
     index_t buffer = 0;           ///< in the caller's list
     index_t first = 0, last = 0;  ///< sections [first, last)
     units size = 0, least = 0;    ///< at the start, and after the last drop
-    units alignment = 1;          ///< in units; 1 where void
-    units fixed = -1;             ///< offset; -1 where it is free
+    units alignment = 1;          ///< in units; 1 if void
+    units fixed = -1;             ///< offset; -1 if it is free
     index_t twin = none;          ///< the item before this one with the same lifetime, sizes, alignment and cap
     std::vector<std::pair<index_t, units>> drops{};  ///< from a section on
   };
@@ -49,7 +49,7 @@ class packing {
     find_sections();
   }
 
-  /// Fills `in_section`. False where that is more than an exact search takes.
+  /// Fills `in_section`. Returns false if that is more than an exact search takes.
   bool list_sections() {
     if (items.size() > most_items || spans_ > most_spans) return false;
     std::vector<std::pair<index_t, index_t>> pairs;
@@ -73,7 +73,7 @@ class packing {
     return static_cast<std::uint64_t>(b.upper) - static_cast<std::uint64_t>(b.lower);
   }
 
-  /// The highest that an item may end, in units, with an arena of `capacity` bytes; less than its size where it cannot lie.
+  /// The highest that an item may end, in units, with an arena of `capacity` bytes; less than its size if it cannot lie.
   /// Its offset, a multiple of u, is at most capacity minus its true size.
   units cap(index_t i, bytes capacity) const {
     const bytes size = buffers_[items[i].buffer].size;
@@ -90,7 +90,7 @@ class packing {
     }
     return next;
   }
-  /// The largest arena below `size` bytes that some plan may need; 0 where there is none.
+  /// The largest arena below `size` bytes that some plan may need; 0 if there is none.
   bytes previous_size(bytes size) const {
     bytes next = 0;
     for (const bytes r : residues_)

@@ -26,7 +26,7 @@ struct [[nodiscard]] arena_plan {
   stop_reason stopped = stop_reason::finished;
   statistics stats{};  ///< `states`: nodes of exact searches
   std::vector<index_t>
-      conflict{};  ///< where lower_bound exceeds the load: buffers that need that much by themselves (see conflict.hpp)
+      conflict{};  ///< if lower_bound exceeds the load: buffers that need that much by themselves (see conflict.hpp)
   std::optional<graph_error> error{};
 
   memsched::verdict verdict() const noexcept {
@@ -66,7 +66,7 @@ inline bytes arena_of(std::span<const buffer> buffers, std::span<const bytes> of
   return most;
 }
 
-/// Two buffers that meet in time and in offsets, the smaller index first; none twice where there are none. It sweeps over
+/// Two buffers that meet in time and in offsets, the smaller index first; none twice if there are none. It sweeps over
 /// time and keeps the live buffers by offset: O(n log n).
 MEMSCHED_FUNCTION std::pair<index_t, index_t> find_clash(std::span<const buffer> buffers, std::span<const bytes> offset);
 

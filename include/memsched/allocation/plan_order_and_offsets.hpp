@@ -19,9 +19,9 @@ struct joint_plan {
   arena_plan plan;     ///< its lower bound is about all orders, unlike that of `plan_offsets`
 };
 
-/// The order and the offsets with the smallest arena. An order of the smallest peak comes first; where its arena is the
+/// The order and the offsets with the smallest arena. An order of the smallest peak comes first; if its arena is the
 /// bound of the peak, both are proven. Else a local search among orders of that peak; then the exact search (J1), from the
-/// bound upwards. A claim is exact if scheduler and planner prove theirs; where a limit leaves one open, so does this. With
+/// bound upwards. A claim is exact if scheduler and planner prove theirs; if a limit leaves one open, so does this. With
 /// `options.budget`, it ends at a plan within it or a bound above it. The scheduler must not know of the arena; its peaks
 /// and bounds are those of `schedule`. Answers of the scheduler or the planner that contradict known facts are the error
 /// `bad_policy`; `name` is the scheduler's there.
@@ -88,7 +88,7 @@ MEMSCHED_FUNCTION joint_plan plan_order_and_offsets(const problem& p, inner_sche
     if (arena_plan plan = plan_order(other, first_nodes); plan.size < best.plan.size)
       take(std::move(other), std::move(plan));
   }
-  // Every arena of every order is a sum of sizes where nothing is aligned.
+  // Every arena of every order is a sum of sizes if nothing is aligned.
   bytes step = 0;
   for (tensor_id t : p.tensors()) step = std::gcd(step, p.size(t));
   for (op_id op : p.ops()) step = std::gcd(step, p.workspace(op));

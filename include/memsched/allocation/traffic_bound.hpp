@@ -9,7 +9,7 @@ namespace memsched {
 inline namespace MEMSCHED_ABI {
 
 /// No order moves less on and off a chip of `capacity` bytes, whatever leaves the chip when, under either model of
-/// count_traffic; by bounds of peaks that a scheduler proves. 0 where the operands of some operator may not fit together.
+/// count_traffic; by bounds of peaks that a scheduler proves. Returns 0 if the operands of some operator may not fit together.
 ///
 /// **Premise.** Every order has a peak of P or more, and all operands of an operator fit on the chip beside its workspace,
 /// so that they are there while it runs. Let e = P - capacity.
@@ -30,7 +30,7 @@ inline namespace MEMSCHED_ABI {
 /// So e' = e - V1 - V2 bytes or more have a price, at most E of them of one move: traffic >= 2 e' - min(e', E).
 ///
 /// **Without ends.** Take the ends as of no bytes, and let every order then have a peak of P or more. Of what
-/// that counts, e bytes or more are outside again, by the same words. But where an output that is an end takes the place of
+/// that counts, e bytes or more are outside again, by the same words. But if an output that is an end takes the place of
 /// an input, the bytes that they share are gone from the chip with the input: as many of the output are on the chip, which
 /// has that much less room for the rest, or outside, at one move each. E is then the most that one operator so writes.
 ///
@@ -56,7 +56,7 @@ inline namespace MEMSCHED_ABI {
 
 namespace detail {
 
-/// A bound of the peak of p with the storages that f names taken as of no bytes; 0 where the scheduler fails.
+/// A bound of the peak of p with the storages that f names taken as of no bytes; 0 if the scheduler fails.
 template <class F>
 bytes peak_bound_without(const problem& p, F&& f, inner_scheduler policy, const options& o) {
   problem_draft d = draft_of(p);

@@ -12,8 +12,8 @@ namespace memsched {
 inline namespace MEMSCHED_ABI {
 
 /// Fills the lowest valley of the arena with the longest-lived buffer that fits into it, from its left end, from its right
-/// end, or inside, and raises it where nothing does (Sekiyama et al., Profile-guided memory optimization for deep neural
-/// networks, 2018). O(n log n). Where buffers are fixed it answers as `by_size`.
+/// end, or inside, and raises it if nothing does (Sekiyama et al., Profile-guided memory optimization for deep neural
+/// networks, 2018). O(n log n). If buffers are fixed it answers as `by_size`.
 struct valley_fit {
   arena_plan operator()(std::span<const buffer> buffers, bytes capacity, search& context) const;
 };
@@ -160,7 +160,7 @@ class valley_filler {
     join_at(p);
     if (item.last < p_.sections) join_at(item.last);
   }
-  /// Joins the run that starts at p with the one before where their floors are the same.
+  /// Joins the run that starts at p with the one before if their floors are the same.
   void join_at(index_t p) {
     const index_t before = run_[p].before;
     if (before == none || run_[before].floor != run_[p].floor) return;
@@ -168,7 +168,7 @@ class valley_filler {
     run_[p].end = 0;
     make_run(before, q, run_[before].floor, run_[before].before);
   }
-  /// Raises a run in which nothing fits to its lower wall; ends it where there is none.
+  /// Raises a run in which nothing fits to its lower wall; ends it if there is none.
   void lift(index_t p) {
     const index_t q = run_[p].end, before = run_[p].before;
     const units left = before == none ? no_wall : run_[before].floor, right = q < p_.sections ? run_[q].floor : no_wall;

@@ -23,7 +23,7 @@ struct closed_window {
   bytes lowered(bytes bound) const { return bound - std::min(bound, lift); }
 };
 
-/// The closed window of a stretch [a, b) of a line with legal ends; nothing where it would not bound anything.
+/// The closed window of a stretch [a, b) of a line with legal ends; nothing if it would not bound anything.
 ///
 /// Let D0 and D1 be what stands before a and before b, W what stands between, P what produces the resources that are live at
 /// a, Q what frees those that are live at b. `inside` are active nodes of W that come after all of P, `ending` those that
@@ -39,7 +39,7 @@ struct closed_window {
 /// there and level(E & D0) >= level(D0); E holds none of Q, so level(E | D1) >= level(D1). Levels are modular, hence
 /// level(F) <= level(E), and what runs there takes at most M + B. Before t0 and after t1 all is below M, or below
 /// M + level(D0), by the choice of M. A release in W runs in the projection no later than in the order, and a node that is
-/// the last reader of a tensor in the order is so in W. A release outside W on which a node of W has a credit is in Q: where
+/// the last reader of a tensor in the order is so in W. A release outside W on which a node of W has a credit is in Q: if
 /// it runs in that node's own step, t1 is before that step, which is why such nodes are not ending. Releases that run in the
 /// step of the last of P have run at t0, which is why releases are not inside. Missing members of `inside` and `ending` are
 /// missing edges: the bound is weaker and still holds.

@@ -33,13 +33,13 @@ class cut_bound {
  public:
   explicit cut_bound(const schedule_graph& g) : g_(&g), lowest_(g), side_(g.size()), stamp_(g.size(), 0) {}
 
-  /// The bound that v gives; bytes. One minimum cut over the nodes that may run before or after v. Where it is `least` or
+  /// The bound that v gives; bytes. One minimum cut over the nodes that may run before or after v. If it is `least` or
   /// less, any number from it to `least`: that needs no cut if v takes no more right after its ancestors, since a cut
   /// only lowers that.
   bytes at(node_id v, bytes least = 0) {
     return at(v, least, [] { return true; });
   }
-  /// The same; a smaller bound where `go_on`, which is asked now and then in a long cut, says no. `ran` then says nothing.
+  /// The same; a smaller bound if `go_on`, which is asked now and then in a long cut, says no. `ran` then says nothing.
   bytes at(node_id v, bytes least, function_ref<bool()> go_on) {
     const delta level = static_cast<delta>(g_->base) + ancestors(v), alone = level + g_->cost[v].peak;
     if (least > 0 && alone <= static_cast<delta>(least)) return static_cast<bytes>(std::max<delta>(alone, 0));
@@ -103,8 +103,8 @@ class cut_bound {
   std::uint64_t work_ = 0;
 };
 
-/// The best bound that single nodes give, and the node; none where `start` was not exceeded. Nodes are tried by the
-/// memory that `order` takes when it runs them, in groups, and not at all where that is no more than the bound so far. Asks
+/// The best bound that single nodes give, and the node; none if `start` was not exceeded. Nodes are tried by the
+/// memory that `order` takes when it runs them, in groups, and not at all if that is no more than the bound so far. Asks
 /// `go_on` before each cut, and in a long one now and then the helpers' `over`, or `go_on` if there is none.
 /// Gives up when the bound has not risen for `patience` nodes and edges visited, which only large graphs take. Helpers
 /// affect neither the answer nor how often `go_on` is asked.
@@ -163,7 +163,7 @@ class possible_peaks {
     }
   }
 
-  /// The smallest from `least` on; the largest number where there is none. Lifts a bound that is nearly a peak to that
+  /// The smallest from `least` on; the largest number if there is none. Lifts a bound that is nearly a peak to that
   /// peak. Bytes. O(nodes).
   bytes next(bytes least) const {
     const delta low = static_cast<delta>(least);

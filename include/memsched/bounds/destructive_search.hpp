@@ -31,7 +31,7 @@ class peak_grid {
 };
 
 /// Looks for the smallest peak that a refuter cannot refute, between a bound and a peak that is reached. Gallops up from the
-/// bound, and bisects. Where the two are close, first asks for the peak below the upper one, since a good order is often the best.
+/// bound, and bisects. If the two are close, first asks for the peak below the upper one, since a good order is often the best.
 ///
 /// A refuter is a value, as `prober` is: `run(peak, how...)` returns whether there is no order with at most that peak, or
 /// that it can derive no more, or that it was stopped; called again, it resumes. Facts that it derived for one peak
@@ -45,10 +45,10 @@ class destructive_search {
       : peaks_(g), bound_(std::max(low, g.base)), above_(std::move(fresh)) {}
   destructive_search(const schedule_graph& g, bytes low) : destructive_search(g, low, Refuter(g)) {}
 
-  /// At first `low`, which says nothing. Once it is above that, no order has a smaller peak, not even one below `low`: where a
+  /// At first `low`, which says nothing. Once it is above that, no order has a smaller peak, not even one below `low`: if a
   /// peak is refuted, so are all lower ones. Bytes.
   bytes bound() const { return bound_; }
-  /// The smallest peak that is not refuted, where one was tried; at the end the largest that there can be within the bound.
+  /// The smallest peak that is not refuted, if one was tried; at the end the largest that there can be within the bound.
   std::optional<bytes> unrefuted() const { return open_.empty() ? std::nullopt : std::optional(open_.back().peak); }
   bool settled() const { return unrefuted() == peaks_.down(bound_); }
   /// One refuter with the facts about orders with a peak of at most `peak`, which is below the one `run` was last called
@@ -100,7 +100,7 @@ class destructive_search {
   }
 
  private:
-  static constexpr bytes close = 8;  // a bound is close to a peak where it is lower by an eighth of the peak at most
+  static constexpr bytes close = 8;  // a bound is close to a peak if it is lower by an eighth of the peak at most
 
   struct attempt {
     bytes peak;

@@ -38,22 +38,22 @@ enum class fold_into : unsigned char { all, closed };
 
 /// Folds nodes of a graph.
 ///
-/// A node v may *fold* into w where its impact is at least 0; w is its one active successor or, where all are releases, the one that
-/// frees most; and the others, v's *side releases*, free no more than v's impact. It does so unless w may fold itself, or is a side
-/// release of some node that may.
+/// A node v may *fold* into w if its impact is at least 0; w is its one active successor or, if all are releases, the one that
+/// frees most; and the others, v's *side releases*, free no more than v's impact. It does so unless w may fold itself, or is a
+/// side release of some node that may.
 ///
-/// Let F(w) be the nodes that fold into w. w takes in their edges and their impacts. Where w is active, it runs at its own peak above
-/// their impacts. Where it is a release, it becomes active, and runs at the lowest peak that one of F(w) has above the impacts of the
-/// others; if w waits for other nodes, too, only the level after it counts. A side release of F(w) waits for w instead, and
-/// w has a credit on it of all that it frees.
+/// Let F(w) be the nodes that fold into w. w takes in their edges and their impacts. If w is active, it runs at its own peak
+/// above their impacts. If it is a release, it becomes active, and runs at the lowest peak that one of F(w) has above the
+/// impacts of the others; if w waits for other nodes, too, only the level after it counts. A side release of F(w) waits for w
+/// instead, and w has a credit on it of all that it frees.
 ///
-/// Lemma. Premise: an order of the graph. Exchange: the folded nodes are left out. Conclusion: the peak, of the folded graph, is no
-/// higher. Proof: let X be the nodes that have run, and Y the same in the folded graph: a node w runs in both at once. X holds F(w) where
-/// it holds w. A release that has freed memory in X, not in Y, waits in Y for some w that has not run: it is a side release of a node of
-/// F(w) that has run in X. The impact of that node is missing in Y, and is no less than all its side releases free. So the level of X is
-/// no lower than that of Y. When w runs, X holds F(w); where w is a release, all of it but the last node. Count as before, but leave out
-/// the side releases of F(w) that wait in Y for nothing but w: then the impacts of those nodes are on top of the level of Y. These side
-/// releases are the credits.
+/// Lemma. Premise: an order of the graph. Exchange: the folded nodes are left out. Conclusion: the peak, of the folded graph,
+/// is no higher. Proof: let X be the nodes that have run, and Y the same in the folded graph: a node w runs in both at once. X
+/// holds F(w) if it holds w. A release that has freed memory in X, not in Y, waits in Y for some w that has not run: it is a
+/// side release of a node of F(w) that has run in X. The impact of that node is missing in Y, and is no less than all its side
+/// releases free. So the level of X is no lower than that of Y. When w runs, X holds F(w); if w is a release, all of it but the
+/// last node. Count as before, but leave out the side releases of F(w) that wait in Y for nothing but w: then the impacts of
+/// those nodes are on top of the level of Y. These side releases are the credits.
 class folder {
  public:
   /// O(nodes + edges). In graphs with credits none folds.
@@ -94,7 +94,7 @@ class folder {
       least_drop_[w] = std::min(least_drop_[w], g_.cost[v].drop());
     }
   }
-  /// None where v may not fold.
+  /// Returns none if v may not fold.
   node_id may_fold_into(node_id v) const {
     const structure::fed_node fed(g_, v);
     return fed.freed <= g_.cost[v].impact ? fed.node : none;
@@ -157,7 +157,7 @@ class folder {
   folding f_;
   std::vector<node_id> into_;             // per node, the one that it folds into
   base::plain_vector<delta> impacts_;     // of the nodes that fold into each
-  base::plain_vector<delta> least_drop_;  // likewise; the largest number where none do
+  base::plain_vector<delta> least_drop_;  // likewise; the largest number if none do
   std::vector<std::pair<index_t, schedule_graph::credit>> credits_;
 };
 

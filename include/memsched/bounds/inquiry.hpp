@@ -199,7 +199,7 @@ class inquiry {
   bit_set changed(const bit_set& set, node_id u, bool inside) const {
     return inside ? united(set, order_->above(u)) : minus(set, order_->below(u));
   }
-  /// Room that v gains where `set` has run before it.
+  /// Room that v gains if `set` has run before it.
   delta gain(const_bit_row set) const {
     delta amount = 0;
     for (const auto& c : g_->credits[v_]) {
@@ -270,7 +270,7 @@ class inquiry {
     for_each_bit_beyond(set, k.lowest, [&](std::size_t u) { h -= g_->cost[u].impact; });
     return h;
   }
-  /// Makes a set a witness where it is low enough.
+  /// Makes a set a witness if it is low enough.
   bool accept(node_knowledge& k, const bit_set& set) {
     const delta h = k.has_lowest ? height_of(set, k) : height_of(set);
     if (h > bound_) return failed_ = h, false;

@@ -27,16 +27,16 @@ namespace bounds {
 /// and so none of these is in K; it holds no member of K, and so nothing that runs after one. Likewise for the last member
 /// r: the set that has run then holds all other members with their ancestors, and neither r nor the nodes that run after r,
 /// of which none is in K. A layer of one node gives what `cut_bound` gives. A larger one gives more than any of its members
-/// where each member could run cheaply after others: at the start of a grid of rows, when the first row of a deep layer
+/// if each member could run cheaply after others: at the start of a grid of rows, when the first row of a deep layer
 /// needs some rows of all those before it.
 class layer_bound {
  public:
   explicit layer_bound(const schedule_graph& g) : g_(&g), lowest_(g), mark_(g.size(), free) {}
 
-  /// The bound of the first member of a layer, which is not empty and names no node twice; bytes. Where it is `least` or
+  /// The bound of the first member of a layer, which is not empty and names no node twice; bytes. If it is `least` or
   /// less, any number up to `least`: the members that take least right after their ancestors come first, and the first that
   /// shows this ends it. At most one minimum cut for each member; asks `go_on` before each, and whenever some millions of
-  /// nodes and edges were visited. Gives no bound (0) where that said no.
+  /// nodes and edges were visited. Gives no bound (0) if that said no.
   bytes of_first(std::span<const node_id> layer, bytes least, function_ref<bool()> go_on) {
     std::fill(mark_.begin(), mark_.end(), free);
     for (node_id r : layer) place(r, behind);
@@ -138,16 +138,16 @@ class layer_bound {
   std::uint64_t work_ = 0;
 };
 
-/// Sets of two nodes or more that are likely to give a bound as layers: nodes at the same distance from the sources, or
-/// from the sinks, by longest paths; nodes of the same cost; nodes of the same cost and distance. Each ascending, and none twice.
-/// O(nodes log nodes + edges). Asks `go_on` before each of these kinds where the graph has more than 65,536 nodes, and gives none
-/// where that said no.
+/// Sets of two nodes or more that are likely to give a bound as layers: nodes at the same distance from the sources, or from
+/// the sinks, by longest paths; nodes of the same cost; nodes of the same cost and distance. Each ascending, and none twice.
+/// O(nodes log nodes + edges). Asks `go_on` before each of these kinds when the graph has more than 65,536 nodes, and gives
+/// none if that said no.
 MEMSCHED_FUNCTION std::vector<std::vector<node_id>> likely_layers(const schedule_graph& g, function_ref<bool()> go_on);
 
 /// A layer that gives a bound, by its first or its last members.
 struct best_layer {
   bytes bound = 0;
-  std::vector<node_id> members{};  ///< none where no layer gave more than was known
+  std::vector<node_id> members{};  ///< none if no layer gave more than was known
   bool first = false;
   bool gave_up = false;    ///< for lack of patience
   std::uint64_t work = 0;  ///< nodes and edges visited
@@ -160,8 +160,8 @@ class layer_search {
   explicit layer_search(const schedule_graph& g) : g_(&g), bounds_(g) {}
 
   /// The best bound of the layers, no less than `start`; bytes. Layers are tried by the memory that `order` takes when it
-  /// runs their first member, or their last. A layer is passed over where that memory, or its bound by an earlier call, is
-  /// no more than the bound so far. Asks `go_on` before each cut and each kind of layers. Gives up where the bound has not
+  /// runs their first member, or their last. A layer is passed over if that memory, or its bound by an earlier call, is
+  /// no more than the bound so far. Asks `go_on` before each cut and each kind of layers. Gives up if the bound has not
   /// risen for `patience` nodes and edges visited, which only large graphs take; another call goes on from there.
   MEMSCHED_FUNCTION best_layer run(std::span<const node_id> order, bytes start, function_ref<bool()> go_on,
                                    std::uint64_t patience = std::uint64_t{3} << 22);

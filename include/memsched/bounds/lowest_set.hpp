@@ -37,20 +37,20 @@ class lowest_set {
   delta solve(const Preds& preds) {
     return solve(preds, [] { return true; });
   }
-  /// The same; a smaller number where `go_on`, which is asked now and then in a long cut, says no. `holds` then says
+  /// The same; a smaller number if `go_on`, which is asked now and then in a long cut, says no. `holds` then says
   /// nothing.
   template <class Preds>
   delta solve(const Preds& preds, function_ref<bool()> go_on) {
     rest_on(preds);
     return closure_.solve(go_on);
   }
-  /// The same with the room that v gains, which is not free: it has a credit where all others that its release waits
+  /// The same with the room that v gains, which is not free: it has a credit if all others that its release waits
   /// for have run, either as `ran(u)` says or as free nodes.
   template <class Preds, class Ran>
   delta solve(const Preds& preds, node_id v, Ran ran) {
     return solve(preds, v, ran, [] { return true; });
   }
-  /// The same; a smaller number where `go_on`, which is asked now and then in a long cut, says no. `holds` then says
+  /// The same; a smaller number if `go_on`, which is asked now and then in a long cut, says no. `holds` then says
   /// nothing.
   template <class Preds, class Ran>
   delta solve(const Preds& preds, node_id v, Ran ran, function_ref<bool()> go_on) {

@@ -35,7 +35,7 @@ namespace bounds {
 /// least value, which one minimum cut finds, is no more than the least level of a set of k of them (Lagrange). A cut also finds
 /// a set, and the value of a set bounds the least value at any price: sets found before answer most questions.
 ///
-/// Nothing is asked where levels stay far below B at all positions, as on meshes. Dense random graphs gain most.
+/// Nothing is asked if levels stay far below B at all positions, as on meshes. Dense random graphs gain most.
 class placer {
  public:
   using outcome = probing_outcome;
@@ -43,7 +43,7 @@ class placer {
   /// Shown by a cut: E(k) cannot hold v (`inside`), or cannot lack it.
   struct fact {
     index_t k;
-    node_id v;  ///< none where E(k) cannot be
+    node_id v;  ///< none if E(k) cannot be
     bool inside;
     delta price;  ///< in parts of a byte, `scale` to one
   };
@@ -99,7 +99,7 @@ class placer {
   static constexpr index_t most_counts = 24;
   static constexpr std::size_t most_sets = 256, most_nodes = 2048;
   static constexpr unsigned most_cuts = 12;                               // for one question
-  static constexpr delta no_set = std::numeric_limits<delta>::max() / 2;  // the level where none has the right size
+  static constexpr delta no_set = std::numeric_limits<delta>::max() / 2;  // the level if none has the right size
 
   /// A closed set as a bound for any price.
   struct line {
@@ -116,14 +116,14 @@ class placer {
     bool is_high;  ///< whether each E(k) has half of the level that is allowed, at least
     std::vector<found_set> sets;
   };
-  /// A question: whether v can be in E(k), or not in it. About E(k) itself where v is none.
+  /// A question: whether v can be in E(k), or not in it. About E(k) itself if v is none.
   struct question {
     node_id v = none;
     bool inside = true;
   };
   struct answer {
     outcome result;
-    delta level = 0;  ///< where it is refuted: the least level of such a set, in bytes, and the price that shows it
+    delta level = 0;  ///< if it is refuted: the least level of such a set, in bytes, and the price that shows it
     delta price = 0;
   };
 
@@ -148,7 +148,7 @@ class placer {
     });
   }
 
-  /// Asks about the counted nodes that may be in E(k) or not. Refuted where E(k) cannot be, or a node has no position left.
+  /// Asks about the counted nodes that may be in E(k) or not. Refuted if E(k) cannot be, or a node has no position left.
   outcome place(count& c, const prober& p, function_ref<bool()> go_on) {
     look_at(c, p);
     const delta limit = static_cast<delta>(p.bound()) - rise_;
@@ -262,7 +262,7 @@ class placer {
     return value;
   }
 
-  /// Adds the edges that positions ask for. Returns false where two nodes are each to run before the other.
+  /// Adds the edges that positions ask for. Returns false if two nodes are each to run before the other.
   bool learn(prober& p) const {
     for (node_id v = 0; v < g_->active; ++v)
       for (node_id u = 0; u < g_->active; ++u)

@@ -68,7 +68,7 @@ class position_ranges {
     if (inside) first_[v] = std::max(first_[v], k + 1);
     else due_[v] = std::min(due_[v], k);
   }
-  /// Narrows the ranges of nodes by those of their neighbours. Returns false where some range is empty. O(nodes + edges).
+  /// Narrows the ranges of nodes by those of their neighbours. Returns false if some range is empty. O(nodes + edges).
   bool spread(const lists& preds) {
     for (node_id v : topological_)
       for (node_id u : preds[v]) first_[v] = std::max(first_[v], first_[u] + weight(v));

@@ -48,12 +48,12 @@ inline schedule_graph with_edges(const schedule_graph& g, std::span<const preced
 /// Derives, for a peak B, edges that all orders with a peak of at most B keep, or that there is no such order.
 ///
 /// When v runs, a set E has run with v's ancestors and without v and its descendants, and level(E) plus v's
-/// peak is at most B. Where every such E that holds u is too high, v runs before u; where every such E without u is, u
+/// peak is at most B. If every such E that holds u is too high, v runs before u; if every such E without u is, u
 /// runs before v. Sets that are low enough (witnesses) answer both questions for many u at once, so that few minimum
 /// cuts are needed. Polynomial; edges narrow further sets, until nothing changes.
 ///
 /// Nodes are asked about in groups, the members of which do not see each other's edges: these are added after the group,
-/// member by member. So threads that share a group find the same as one. (Where two members order the same two nodes both
+/// member by member. So threads that share a group find the same as one. (If two members order the same two nodes both
 /// ways, the first counts. Then B is refuted all the same, when the second is asked about again.)
 class prober {
  public:

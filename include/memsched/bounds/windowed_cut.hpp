@@ -65,7 +65,7 @@ class live_index {
 ///
 /// Let D0 and D1 be what stands before a and before b, v a node between them. slack0 is the bytes of what is live at a and
 /// whose producer need not run before v, slack1 the bytes of what is live at b and that something frees which need not run
-/// after v. Lemma: where v runs with D having run, level(D) >= level(F) - slack0 - slack1 for F = (D | D0) & D1, which holds
+/// after v. Lemma: if v runs with D having run, level(D) >= level(F) - slack0 - slack1 for F = (D | D0) & D1, which holds
 /// v's ancestors in the stretch and neither v nor its descendants; so the lowest such F bounds level(D).
 /// Proof. level is modular: level(D | D0) = level(D) + level(D0) - level(D & D0). D & D0 holds the ancestors of v in D0, so
 /// what is live at a and whose producer is an ancestor is live there, as what frees it is not in D0: level(D & D0) >=

@@ -48,7 +48,7 @@ class witness_sets {
       for (std::size_t slot = 0; slot < 64; ++slot)
         if (heights_[block * 64 + slot] > bound) valid_[block] &= ~(bit_word{1} << slot);
   }
-  /// Drops the sets that hold `to`, or all where that is the node itself, and not `from`.
+  /// Drops the sets that hold `to`, or all if that is the node itself, and not `from`.
   void keep_legal(const precedence& e, bool all) {
     for (std::size_t block = 0; block < valid_.size(); ++block)
       valid_[block] &= (all ? 0 : ~holding(block, e.after)) | holding(block, e.before);
@@ -72,7 +72,7 @@ class witness_sets {
   }
 
  private:
-  /// The first block with a slot that is free, its bits zero; the number of blocks where there is none.
+  /// The first block with a slot that is free, its bits zero; the number of blocks if there is none.
   std::size_t first_unused() const {
     return static_cast<std::size_t>(std::find_if(used_.begin(), used_.end(), [](bit_word w) { return ~w != 0; }) -
                                     used_.begin());

@@ -25,7 +25,7 @@ namespace detail {
 struct derived {
   struct side {
     std::vector<derived> items;
-    node_id refuted_at = none;     ///< none where the side is open, or a layer refutes it
+    node_id refuted_at = none;     ///< none if the side is open, or a layer refutes it
     std::vector<node_id> layer{};  ///< if not empty, refutes the side: whichever of these nodes runs first, or last
     bool first = false;
     std::vector<proof::position_fact> positions{};  ///< if not empty, refute the side
@@ -66,7 +66,7 @@ class certifier {
     }
   }
 
-  /// Proves all that was derived. No steps where that fails, or `go_on` said no.
+  /// Proves all that was derived. Returns no steps if that fails, or `go_on` said no.
   std::vector<proof::proof_step> run(bytes bound, function_ref<bool()> go_on) {
     bound_ = bound, go_on_ = go_on;
     link_all(last_.items);
@@ -76,8 +76,8 @@ class certifier {
     std::reverse(steps.begin(), steps.end());
     return steps;
   }
-  /// Proves that no order has a peak below `bound`, and those edges on which that rests: backwards from its end. No steps
-  /// where the edges do not suffice for that.
+  /// Proves that no order has a peak below `bound`, and those edges on which that rests: backwards from its end. Returns no
+  /// steps if the edges do not suffice for that.
   std::vector<proof::proof_step> refute(bytes bound, function_ref<bool()> go_on) {
     bound_ = bound, go_on_ = go_on;
     std::vector<proof::proof_step> steps;
@@ -88,7 +88,7 @@ class certifier {
  private:
   struct edge_end {
     node_id at;
-    index_t edge;  // its place in `needed_`, or none where the graph has it
+    index_t edge;  // its place in `needed_`, or none if the graph has it
   };
   using links = std::vector<std::vector<edge_end>>;
   enum class where : unsigned char { undecided, before, after };  // when a node runs, seen from v
@@ -132,7 +132,7 @@ class certifier {
     else merge_costs(cost_, r);
   }
 
-  /// Steps that refute a side, or show the edges that it is to show; false where they cannot be found.
+  /// Steps that refute a side, or show the edges that it is to show; false if they cannot be found.
   bool prove_side(const derived::side& side, const std::vector<precedence>& shown, bool ends,
                   std::vector<proof::proof_step>& steps) {
     link_all(side.items);
@@ -218,7 +218,7 @@ class certifier {
     return s;
   }
 
-  /// Facts with their flows, each under those before it, until these edges follow; without edges where the facts end the proof.
+  /// Facts with their flows, each under those before it, until these edges follow; without edges if the facts end the proof.
   /// Counts all edges so far as needed, since positions rest on most.
   std::optional<proof::proof_step> prove_positions(const std::vector<proof::position_fact>& facts,
                                                    const std::vector<precedence>& shown);
@@ -253,7 +253,7 @@ class certifier {
   struct reached_node {
     node_id from = none;
     index_t edge = none;
-    index_t cost = none;  // edges that would become needed; none where it is not reached
+    index_t cost = none;  // edges that would become needed; none if it is not reached
   };
   using tree = std::vector<reached_node>;
 

@@ -41,15 +41,15 @@ inline bytes lowest_level(const std::vector<proof::proof_step>& steps) {
   return least;
 }
 
-/// A certificate of g with these steps, where there are any.
+/// A certificate of g with these steps, if there are any.
 inline certificate assemble(const schedule_graph& g, std::vector<proof::proof_step> steps) {
   if (steps.empty()) return {.bound = level_at_ends(g)};
   const bytes bound = lowest_level(steps);
   return {bound, std::move(steps)};
 }
 
-/// Steps for all rounds, the last of which ends the proof where it is refuted; reductions that no step follows are left in
-/// `waiting`. False where some edge has no proof, or `go_on` said no.
+/// Steps for all rounds, the last of which ends the proof if it is refuted; reductions that no step follows are left in
+/// `waiting`. Returns false if some edge has no proof, or `go_on` said no.
 inline bool prove_rounds(const schedule_graph& g, const derivation& d, bytes bound, function_ref<bool()> go_on,
                          std::vector<proof::proof_step>& steps, std::vector<proof::reduction>& waiting) {
   for (std::size_t n = 1; n <= d.rounds.size(); ++n) {
@@ -78,7 +78,7 @@ inline bool find_either_family(const schedule_graph& g, certificate& c, bytes le
   return false;
 }
 
-/// The certificate of this very bound by compression, layers, probing, shaving with some patience, and, where these do not
+/// The certificate of this very bound by compression, layers, probing, shaving with some patience, and, if these do not
 /// suffice, a family of at most `most` sets; or one from the level at the ends. `form`: see `derive_rounds`.
 inline certificate certify_rounds(const schedule_graph& g, compressed_graph form, bytes bound, unsigned patience,
                                   std::size_t most, function_ref<bool()> go_on) {
@@ -123,7 +123,7 @@ inline certificate certify_cut(const schedule_graph& g, const node_bound& b, fun
   return certify_round(g, std::move(round), b.bound, go_on);
 }
 
-/// The certificate that cuts at the tops of the components' hills give, where `order` has several components; or one from the
+/// The certificate that cuts at the tops of the components' hills give, if `order` has several components; or one from the
 /// level at the ends.
 inline certificate certify_components(const schedule_graph& g, std::span<const node_id> order, bytes start,
                                       function_ref<bool()> go_on) {

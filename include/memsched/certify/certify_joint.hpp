@@ -14,8 +14,8 @@ namespace memsched {
 inline namespace MEMSCHED_ABI {
 
 /// A joint proof that no order of p has an arena of less than `arena` bytes, which `plan_order_and_offsets` claims with the
-/// same scheduler, planner, options and alignment; nothing where a limit of `o` or `limits` is met, or that is not so.
-/// `order` is one of a small peak. `check_joint` has accepted it. Where no order has a peak below `arena`, that is all of the
+/// same scheduler, planner, options and alignment; nothing if a limit of `o` or `limits` is met, or that is not so.
+/// `order` is one of a small peak. `check_joint` has accepted it. If no order has a peak below `arena`, that is all of the
 /// proof; else the exact search for order and offsets runs again.
 MEMSCHED_FUNCTION std::optional<joint_proof> certify_joint(const problem& p, std::span<const op_id> order, bytes arena,
                                                            inner_scheduler scheduler, any_planner how, const options& o = {},

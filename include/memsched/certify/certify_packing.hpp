@@ -20,13 +20,13 @@ struct packing_limits {
 };
 
 namespace detail {
-/// The proof that buffers of a conflict do not fit below `arena` bytes; nothing where a limit is met.
+/// The proof that buffers of a conflict do not fit below `arena` bytes; nothing if a limit is met.
 MEMSCHED_FUNCTION std::optional<packing_proof> certify_conflict(std::span<const buffer> buffers, bytes arena,
                                                                 std::vector<index_t> conflict, search& context,
                                                                 const packing_limits& limits);
 }  // namespace detail
 
-/// A packing proof that buffers need an arena of at least `arena` bytes, which some planner claims; nothing where a limit is
+/// A packing proof that buffers need an arena of at least `arena` bytes, which some planner claims; nothing if a limit is
 /// met, or that is not so. `check_packing` has accepted it. Asks `go_on` before each case.
 MEMSCHED_FUNCTION std::optional<packing_proof> certify_packing(std::span<const buffer> buffers, bytes arena, search& context,
                                                                const packing_limits& limits = {});
@@ -121,7 +121,7 @@ class packing_prover {
     return std::nullopt;
   }
 
-  /// The pair to branch on: one with the least slack, which is the room that its two orders leave together; nothing where
+  /// The pair to branch on: one with the least slack, which is the room that its two orders leave together; nothing if
   /// all are in order.
   static std::optional<std::pair<std::size_t, std::size_t>> choose(const packing_ranges& known) {
     std::optional<std::pair<std::size_t, std::size_t>> best;
@@ -141,7 +141,7 @@ class packing_prover {
   std::vector<proof::packing_step> steps_;
 };
 
-/// The proof that one moment or one fixed buffer gives, where it does. O(n log n).
+/// The proof that one moment or one fixed buffer gives, if it does. O(n log n).
 inline std::optional<packing_proof> certify_simply(std::span<const buffer> buffers, bytes arena) {
   for (index_t i = 0; i < buffers.size(); ++i) {
     const buffer& b = buffers[i];

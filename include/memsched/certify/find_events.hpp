@@ -46,7 +46,7 @@ struct reduced_graph {
   }
 
  private:
-  /// Those between nodes that were not merged, where no third one lies between.
+  /// Those between nodes that were not merged, if no third one lies between.
   static std::vector<precedence> edges_between(const schedule_graph& g, const std::vector<bool>& is_merged) {
     const base::bit_matrix ancestors = *structure::active_ancestors(g, [] { return true; });
     std::vector<precedence> edges;
@@ -92,9 +92,9 @@ struct reduced_graph {
   }
 };
 
-/// A family of events for `level` in the graph that reductions make of g, with fewer light nodes each time that the search finds an order. Nothing
-/// where there are credits or many nodes, where it would have more than `most` sets, where the search finds no more, or where `go_on`,
-/// which is asked now and then, said no. O(sets * events * nodes / 64 + nodes * edges / 64).
+/// A family of events for `level` in the graph that reductions make of g, with fewer light nodes each time that the search
+/// finds an order. Nothing if there are credits or many nodes, if it would have more than `most` sets, if the search finds no
+/// more, or if `go_on`, which is asked now and then, said no. O(sets * events * nodes / 64 + nodes * edges / 64).
 inline std::optional<proof::set_family> find_events(const schedule_graph& g, const std::vector<proof::reduction>& reductions,
                                                     bytes level, std::size_t most, base::function_ref<bool()> go_on) {
   constexpr std::uint64_t states_at_once = 1024;

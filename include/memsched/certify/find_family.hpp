@@ -21,7 +21,7 @@ namespace detail {
 
 /// Walks through the sets of nodes that orders below a level run through, in the graph that a certificate's steps and
 /// reductions make. From each it goes on to the next node that takes more while it runs than it adds, with all nodes that it
-/// waits for; where one of these adds nothing in all and stays below the level, only the set that it leads to is followed.
+/// waits for; if one of these adds nothing in all and stays below the level, only the set that it leads to is followed.
 class family_search {
  public:
   family_search(const schedule_graph& g, const certificate& c)
@@ -59,8 +59,8 @@ class family_search {
     }
   }
 
-  /// The family; false where it would have more than `most` sets beside the first, where an order below the level exists, or
-  /// where `go_on` said no.
+  /// The family; false if it would have more than `most` sets beside the first, if an order below the level exists, or
+  /// if `go_on` said no.
   bool run(std::vector<proof::set_family::grown_set>& sets, std::size_t most, function_ref<bool()> go_on) {
     std::vector<node_id> all;
     for (node_id v = 0; v < g_.size(); ++v) all.push_back(v);
@@ -127,7 +127,7 @@ class family_search {
     return fits ? std::optional(std::move(m)) : std::nullopt;
   }
 
-  /// Where an order below the level may go next; nothing where it may end.
+  /// Where an order below the level may go next; nothing if it may end.
   std::optional<std::vector<move>> next(const_bit_row ran) {
     delta here = base_, end = here;
     for (node_id u = 0; u < g_.size(); ++u) {
@@ -166,7 +166,7 @@ class family_search {
 
 }  // namespace detail
 
-/// Gives c, which has a family but for its sets, those sets; false where more than `most` would be needed, or where `go_on`,
+/// Gives c, which has a family but for its sets, those sets; false if more than `most` would be needed, or if `go_on`,
 /// which is asked before each, said no. g is the graph that c's steps are about. O(sets * (nodes + edges)).
 inline bool find_family(const schedule_graph& g, certificate& c, std::size_t most, base::function_ref<bool()> go_on) {
   return detail::family_search(g, c).run(c.family->sets, most, go_on);

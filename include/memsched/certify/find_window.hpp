@@ -27,7 +27,7 @@ struct described_window {
   schedule_graph graph;
 };
 
-/// The closed window of the stretch [a, b) of a line, where there is one (see `close_window`).
+/// The closed window of the stretch [a, b) of a line, if there is one (see `close_window`).
 inline std::optional<described_window> describe_window(const order_line& l, const live_index& live, const backbone& bone,
                                                        std::size_t a, std::size_t b) {
   auto found = close_window(l, live, bone, a, b);
@@ -65,7 +65,7 @@ class window_finder {
       if (line_.height(i) >= static_cast<delta>(bound) && high_.size() < most_places) high_.push_back(i);
   }
 
-  /// Goes on to the next window; false where there is none.
+  /// Goes on to the next window; false if there is none.
   bool next() {
     while (reach_ < reaches.size()) {
       if (high_.empty() || !go_on_()) return false;
