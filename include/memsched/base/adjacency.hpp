@@ -100,7 +100,7 @@ using adjacency = list_of<index_t>;
 
 namespace base {
 
-/// The lists that hold i in the list of j where `lists` holds j in the list of i.
+/// The lists that hold i in the list of j if `lists` holds j in the list of i.
 inline adjacency transpose(const adjacency& lists, std::size_t n) {
   return adjacency::from(n, [&](auto&& put) {
     for (index_t i = 0; i < lists.size(); ++i)

@@ -11,7 +11,7 @@ inline namespace MEMSCHED_ABI {
 namespace base {
 
 /// A longest path c0, c1, ... of an acyclic graph. For each vertex x it keeps `first(x)`, the least i such that x is c_i or
-/// comes before it, and `last(x)`, the greatest i such that c_i is x or comes before x. Where first(u) <= last(v), u is
+/// comes before it, and `last(x)`, the greatest i such that c_i is x or comes before x. If first(u) <= last(v), u is
 /// c_i or before it and c_i is v or before it, with i = first(u): so u comes before v. The converse does not hold: vertices
 /// may be ordered by paths that avoid this one. O(vertices + edges) to build, O(1) to ask.
 class backbone {
@@ -38,11 +38,11 @@ class backbone {
   }
 
   const std::vector<index_t>& path() const { return path_; }
-  /// `none`, the largest index, where x comes before no vertex of the path.
+  /// `none`, the largest index, if x comes before no vertex of the path.
   index_t first(index_t x) const { return first_[x]; }
-  /// `none` where no vertex of the path comes before x.
+  /// `none` if no vertex of the path comes before x.
   index_t last(index_t x) const { return last_[x]; }
-  /// True only where u comes before v; false says nothing.
+  /// Returns true only if u comes before v; false says nothing.
   bool proves_before(index_t u, index_t v) const { return u != v && last_[v] != none && first_[u] <= last_[v]; }
 
  private:

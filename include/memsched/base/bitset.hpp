@@ -84,7 +84,7 @@ class bit_matrix {
  public:
   bit_matrix() = default;
   bit_matrix(std::size_t rows, std::size_t columns) : width_(words_for(columns)), words_(rows * width_) {}
-  /// The same, made some rows at a time, since to clear a large one takes long; nothing where `go_on()`, asked between, is false.
+  /// The same, made some rows at a time, since to clear a large one takes long; nothing if `go_on()`, asked between, is false.
   template <class F>
   static std::optional<bit_matrix> make(std::size_t rows, std::size_t columns, F&& go_on) {
     constexpr std::size_t at_once = std::size_t{1} << 17;  // words

@@ -55,7 +55,7 @@ class closure_problem {
   delta solve() {
     return solve([] { return true; });
   }
-  /// The same; asks `go_on` whenever a few million members and arcs were visited. Where that says no, a number that no
+  /// The same; asks `go_on` whenever a few million members and arcs were visited. If that says no, returns a number that no
   /// closed set is below: any flow shows as much. `holds` then says nothing.
   delta solve(function_ref<bool()> go_on) {
     at_out_.resize(supply_.size());
@@ -104,7 +104,7 @@ class closure_problem {
  private:
   /// Sends as much as edges alone allow, later members' first. No edge is ever full, so a member that leads nowhere
   /// stays one: all of it takes as long as the edges and the paths. It saves breadth-first searches. (Flow that this leaves
-  /// undone where edges form a circle is sent by these.)
+  /// undone if edges form a circle is sent by these.)
   void send_forward() {
     constexpr index_t open = 0, on_path = 1;  // or none, a dead end
     level_.assign(supply_.size(), open);

@@ -18,7 +18,7 @@ namespace memsched {
 inline namespace MEMSCHED_ABI {
 namespace base {
 
-/// An exception of one thread on its way to another. Where exceptions are off there is none.
+/// An exception of one thread on its way to another. There is none if exceptions are off.
 class caught_exception {
  public:
   /// Runs f and keeps an exception that it throws; the first stays.
@@ -49,7 +49,7 @@ class crew {
   /// Starts a thread that runs a function, or throws.
   using thread_factory = std::function<std::thread(std::function<void()>)>;
 
-  /// `threads` in all, the caller's included; fewer where the factory throws, as std::thread does where the system has no
+  /// `threads` in all, the caller's included; fewer if the factory throws, as std::thread does if the system has no
   /// more. Without exceptions that ends the process.
   explicit crew(unsigned threads, const thread_factory& start = {});
   ~crew();
@@ -59,7 +59,7 @@ class crew {
   std::size_t size() const { return others_.size() + 1; }
 
   /// Calls task(i, member) for each i below `count`, the lowest first, where `member`, below `size()`, is one of the
-  /// threads. Blocks until all are done; threads that run a job do not take part. Where a task throws, no further one
+  /// threads. Blocks until all are done; threads that run a job do not take part. If a task throws, no further one
   /// begins, and the first exception comes out of here when all that began have ended. A task must not call this.
   void run(std::size_t count, function_ref<void(std::size_t, std::size_t)> task);
 
@@ -95,8 +95,8 @@ class crew {
   bool open_ = false, ends_ = false;
 };
 
-/// Runs `here`, and `there` where that returns true, which says that it is needed: side by side in a crew, else one after
-/// the other. In a crew `there` may have begun where it is not needed; it has ended when this returns or throws.
+/// Runs `here`, and `there` if that returns true, which says that it is needed: side by side in a crew, else one after
+/// the other. In a crew `there` may have begun although it is not needed; it has ended when this returns or throws.
 template <class Here, class There>
 void run_beside(crew* team, Here&& here, There&& there) {
   if (team == nullptr) {

@@ -11,7 +11,7 @@ namespace memsched {
 inline namespace MEMSCHED_ABI {
 namespace base {
 
-/// The dominators of the vertices [0, n) of an acyclic graph: u dominates v where every path from a source to v holds u.
+/// The dominators of the vertices [0, n) of an acyclic graph: u dominates v if every path from a source to v holds u.
 /// A virtual root, n, comes before all sources. Post-dominators: hand in successors and a reversed order.
 ///
 /// In an acyclic graph the nearest dominator of v is the nearest common ancestor, in the tree so far, of v's
@@ -57,7 +57,7 @@ class dominator_tree {
   }
 
  private:
-  /// Jumps double where two jumps above have the same length (skew-binary numbers), so they depend on the depth alone.
+  /// Jumps double if two jumps above have the same length (skew-binary numbers), so they depend on the depth alone.
   void hang(index_t v, index_t above) {
     parent_[v] = above;
     depth_[v] = depth_[above] + 1;

@@ -43,7 +43,7 @@
 #endif
 
 // The inline namespace of the whole library. It names the version, the way of linking and the layout of standard types, so
-// that units which disagree in any of them do not link where they exchange values of the library.
+// that units which disagree in any of them do not link if they exchange values of the library.
 #define MEMSCHED_JOIN_(major, minor, patch, linkage, debug, strings) v##major##_##minor##_##patch##linkage##debug##strings
 #define MEMSCHED_JOIN(major, minor, patch, linkage, debug, strings) \
   MEMSCHED_JOIN_(major, minor, patch, linkage, debug, strings)

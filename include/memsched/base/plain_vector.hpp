@@ -86,7 +86,7 @@ class plain_storage {
 };
 
 /// A vector of elements that are copied byte by byte and need no destructor; the part of std::vector that the library uses.
-/// Growth, copies and erasure are compiled once for all elements, where std::vector has them compiled for each type and many
+/// Growth, copies and erasure are compiled once for all elements, while std::vector has them compiled for each type and many
 /// a use. Iterators are pointers. Unlike in std::vector, bool is an element like any other.
 template <class T>
 class plain_vector : plain_storage {

@@ -15,7 +15,7 @@ struct type_of_memsched;
 
 namespace base {
 
-/// The name of T as the compiler spells it; empty where it does not tell.
+/// The name of T as the compiler spells it; empty if it does not tell.
 template <class T>
 constexpr std::string_view spelled_name() {
 #if defined(__GNUC__)
@@ -27,7 +27,7 @@ constexpr std::string_view spelled_name() {
 #endif
 }
 
-/// The name of T, without the namespace of the library; "a policy" where the compiler does not tell.
+/// The name of T, without the namespace of the library; "a policy" if the compiler does not tell.
 template <class T>
 constexpr std::string_view type_name() {
   std::string_view name = spelled_name<T>(), ours = spelled_name<detail::type_of_memsched>();

@@ -280,7 +280,7 @@ class checker {
     const auto updated = p_.updates(op);
     return std::any_of(updated.begin(), updated.end(), [&](tensor_id u) { return p_.storage_[u] == p_.storage_[t]; });
   }
-  /// The first output of op that names the storage; none where none does.
+  /// The first output of op that names the storage; none if none does.
   tensor_id first_name(op_id op, tensor_id storage) const {
     for (tensor_id t : p_.draft_.writes[op])
       if (p_.storage_[t] == storage) return t;

@@ -48,7 +48,7 @@ struct graph_error {
 
 namespace detail {
 
-/// "operator 3 'conv'": the position always, the name where there is one. `kind` is "operator " or "tensor ".
+/// "operator 3 'conv'": the position always, the name if there is one. `kind` is "operator " or "tensor ".
 inline std::string labelled(const char* kind, index_t i, std::string_view name) {
   std::string text = kind + std::to_string(i);
   return name.empty() ? text : text + " '" + base::one_line(name, 120) + "'";
@@ -64,7 +64,7 @@ struct MEMSCHED_EXCEPTION bad_graph : std::runtime_error {
 
 namespace detail {
 
-/// Ends a call that has no value to give: throws bad_graph; where exceptions are off, prints the message and aborts.
+/// Ends a call that has no value to give: throws bad_graph; if exceptions are off, prints the message and aborts.
 [[noreturn]] inline void abort_with(const graph_error& error) {
 #if defined(__cpp_exceptions)
   throw bad_graph(error);
@@ -86,7 +86,7 @@ class [[nodiscard]] result {
   explicit operator bool() const noexcept { return value_.has_value(); }
   const graph_error& error() const noexcept { return error_; }
 
-  /// The T; throws bad_graph where there is none (aborts without exceptions).
+  /// The T; throws bad_graph if there is none (aborts without exceptions).
   T& value() & { return demand(), *value_; }
   const T& value() const& { return demand(), *value_; }
   T value() && { return demand(), std::move(*value_); }  // by value: a range-for over a member of it is safe

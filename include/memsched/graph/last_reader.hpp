@@ -19,7 +19,7 @@ inline namespace MEMSCHED_ABI {
 namespace detail {
 
 /// Finds, for readers of one tensor, which of them can run last. Walks back from a reader over the nodes between the first
-/// and the last of them in a topological order: the operators' own where that is one, since a graph is mostly described so
+/// and the last of them in a topological order: the operators' own if that is one, since a graph is mostly described so
 /// that reads are short. A longest path settles many readers without a walk. All walks together take O(operators + uses)
 /// steps; after these, of up to 8,192 operators, all ancestors are found at once, in O(operators * uses / 64). Readers of
 /// larger graphs that are undecided then stay undecided, which costs strength of bounds, never exactness.
@@ -61,7 +61,7 @@ class last_reader_finder {
     return answer_;
   }
 
-  /// Marks in `before_another[i]` that reader i runs before another reader, where that is found out.
+  /// Marks in `before_another[i]` that reader i runs before another reader, if that is found out.
   void mark(std::span<const op_id> readers, plain_vector<bool>& before_another) {
     before_another.assign(readers.size(), false);
     for (op_id reader : readers)
@@ -123,7 +123,7 @@ class last_reader_finder {
   op_id answer_ = none;
   index_t walk_ = 0;
   std::size_t budget_ = 0;
-  std::optional<base::bit_matrix> ancestors_;  // where it was asked for
+  std::optional<base::bit_matrix> ancestors_;  // if it was asked for
 };
 
 }  // namespace detail

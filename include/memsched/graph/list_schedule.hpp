@@ -15,9 +15,9 @@ namespace memsched {
 inline namespace MEMSCHED_ABI {
 
 /// An order that runs, of the ready nodes, the one with the smallest key(w, v, age): w is the walk so far, and ages grow as
-/// nodes become ready. Keys must differ. A key may depend on `w.effect(v)`: that changes for a ready node only where
-/// a release waits for it alone, and then its key is asked again, with a new age. From where `go_on()` is false, asked every
-/// 2^16 nodes, nodes run in a topological order.
+/// nodes become ready. Keys must differ. A key may depend on `w.effect(v)`: that changes for a ready node only if
+/// a release waits for it alone, and then its key is asked again, with a new age. Once `go_on()`, asked every
+/// 2^16 nodes, is false, nodes run in a topological order.
 /// O((nodes + edges) log nodes) keys at most.
 template <class Key, class GoOn>
 std::vector<node_id> list_schedule(const schedule_graph& g, Key key, GoOn&& go_on) {
@@ -65,8 +65,8 @@ std::vector<node_id> list_schedule(const schedule_graph& g, Key key) {
   return list_schedule(g, std::move(key), [] { return true; });
 }
 
-/// The order in which the caller lists the operators, wherever that is one: always the lowest index that is ready.
-/// O(nodes + edges) where it is one, else O((nodes + edges) log nodes).
+/// The order in which the caller lists the operators, if that is one: always the lowest index that is ready.
+/// O(nodes + edges) if it is one, else O((nodes + edges) log nodes).
 inline std::vector<node_id> given_order(const schedule_graph& g) {
   std::vector<node_id> order(g.active);
   std::iota(order.begin(), order.end(), node_id{0});

@@ -283,7 +283,7 @@ constexpr bool refuse_unheard() {
   else return demand_hook<H, !names_beneath<H, G, Handle>()>();
 }
 
-/// Refuses a hook's name where no hook of the right signature was found.
+/// Refuses a hook's name if no hook of the right signature was found.
 template <memory_graph G>
 constexpr bool refuse_wrong_hooks() {
   using op = op_t<G>;
@@ -301,7 +301,7 @@ constexpr bool refuse_wrong_hooks() {
 
 /// The problem that g describes, as result<lowered<op_t<G>>>. Faults name operators and tensors by the graph's own names,
 /// and number them: operators by position in ops(g), tensors by position in `tensors_of(g)`. O(operators + uses) look-ups
-/// of handles: hashed, or direct where they are small integers.
+/// of handles: hashed, or direct if they are small integers.
 template <class G>
 auto lower(const G& g) {
   static_assert(detail::demand_graph<G>());

@@ -27,7 +27,7 @@ class integer_numbers {
     if (value < direct_.size() && direct_[value] != none) return {direct_[value], false};
     return look_up(value);
   }
-  /// The number of a value; none where it has none.
+  /// The number of a value; none if it has none.
   index_t find(std::uint64_t value) const {
     return value < direct_.size() && direct_[value] != none ? direct_[value] : find_hashed(value);
   }

@@ -10,7 +10,7 @@
 namespace memsched {
 inline namespace MEMSCHED_ABI {
 
-/// The bytes that one unit of cost moves, where storages can leave memory and come back. A storage that ever leaves is
+/// The bytes that one unit of cost moves, if storages can leave memory and come back. A storage that ever leaves is
 /// written once, after its first creation, and read each time that it comes back. Moves take no time beside operators: their
 /// cost adds to the extra cost.
 struct offload {

@@ -61,7 +61,7 @@ class checker;
 /// Operators x tensors, free of every fault that `error_code` lists. Models `memory_graph` itself.
 class problem {
  public:
-  /// A storage that an output takes where its operator is the last reader, and the bytes that this spares.
+  /// A storage that an output takes if its operator is the last reader, and the bytes that this spares.
   struct storage_reuse {
     tensor_id input = none, output = none;  ///< storages
     bytes spared = 0;
@@ -97,7 +97,7 @@ class problem {
   std::string tensor_name(tensor_id t) const { return name(draft_.tensor_names, t, "tensor "); }
 
   // The graph as memory sees it: storages, each named by its first tensor; aliases resolved.
-  /// The tensor whose storage t names; t itself where it is no alias.
+  /// The tensor whose storage t names; t itself if it is no alias.
   tensor_id storage(tensor_id t) const { return storage_[t]; }
   /// Storages that an operator reads, each once, in the order of `inputs`.
   std::span<const tensor_id> reads(op_id op) const { return reads_[op]; }
@@ -123,7 +123,7 @@ class problem {
   bytes live_at_start() const { return live_at_start_; }
   /// The draft that was checked.
   const problem_draft& draft() const { return draft_; }
-  /// Graph outputs, in the caller's order where the caller has one.
+  /// Graph outputs, in the caller's order if the caller has one.
   std::span<const tensor_id> graph_outputs() const { return draft_.graph_outputs; }
 
  private:

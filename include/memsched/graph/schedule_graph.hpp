@@ -38,7 +38,7 @@ struct precedence {
 /// nodes read. A release runs by itself, in the step of its last predecessor, which is always optimal: its peak is 0
 /// and its impact at most 0. So the level after a set of nodes does not depend on their order.
 struct schedule_graph {
-  /// Room that a node gains while it runs where it is the last one that `release` waits for.
+  /// Room that a node gains while it runs if it is the last one that `release` waits for.
   struct credit {
     node_id release = none;
     delta amount = 0;
@@ -52,14 +52,14 @@ struct schedule_graph {
 
   std::size_t active = 0;
   bytes base = 0;               ///< level before the first node
-  std::vector<node_cost> cost;  ///< a peak may be negative where credits exist: the level after counts too
+  std::vector<node_cost> cost;  ///< a peak may be negative if credits exist: the level after counts too
   adjacency preds, succs;       ///< preds keep the order of the operator's inputs
   list_of<credit> credits;      ///< per node
   std::vector<node_id> roots;   ///< where a depth-first order starts; may be empty
   /// The resources that make up the levels, if known; else empty. `from` comes before `to`. The level after a set of nodes
   /// that holds all predecessors of its members is that of the resources which are live then, and a constant.
   std::vector<resource> resources;
-  std::vector<index_t> scope;  ///< the caller's cell of each active node, or none; empty where the caller gave none
+  std::vector<index_t> scope;  ///< the caller's cell of each active node, or none; empty if the caller gave none
 
   std::size_t size() const { return cost.size(); }
   bool is_release(node_id v) const { return v >= active; }
@@ -73,8 +73,9 @@ struct schedule_graph {
 
 namespace detail {
 
-/// The effect of running v, relative to the level before it, where the releases that happen with it change the level by `released`,
-/// bytes. `last(r)` returns for a release r on which v has a credit whether it waits for nothing but v. O(credits) calls.
+/// The effect of running v, relative to the level before it, if the releases that happen with it change the level by
+/// `released`, bytes. `last(r)` returns for a release r on which v has a credit whether it waits for nothing but v. O(credits)
+/// calls.
 template <class Last>
 constexpr node_cost effect_of(const schedule_graph& g, node_id v, delta released, Last last) {
   node_cost c = g.cost[v];
@@ -84,7 +85,7 @@ constexpr node_cost effect_of(const schedule_graph& g, node_id v, delta released
   c.peak = std::max(c.peak, c.impact);
   return c;
 }
-/// The same, where `last` says it of each release that waits for v. O(successors + credits) calls.
+/// The same; `last` says it of each release that waits for v. O(successors + credits) calls.
 template <class Last>
 constexpr node_cost effect_of(const schedule_graph& g, node_id v, Last last) {
   delta released = 0;
@@ -93,7 +94,7 @@ constexpr node_cost effect_of(const schedule_graph& g, node_id v, Last last) {
   return effect_of(g, v, released, last);
 }
 
-/// The one active node among `nodes`; none where there is none or several.
+/// The one active node among `nodes`; none if there is none or several.
 inline node_id only_active(const schedule_graph& g, std::span<const node_id> nodes) {
   node_id only = none;
   for (node_id v : nodes) {

@@ -17,7 +17,7 @@ struct cost_graph {
   std::vector<node_cost> cost;
   std::vector<precedence> edges;  ///< repetitions are allowed
   bytes base = 0;                 ///< level before the first node
-  std::optional<bytes> left{};    ///< level after the last node, where the author knows it; checked
+  std::optional<bytes> left{};    ///< level after the last node, if the author knows it; checked
 };
 
 /// An edge of a task graph: `from` writes `size` bytes (or tokens) and `to` takes them. 0 orders two tasks only.

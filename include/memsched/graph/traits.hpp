@@ -33,7 +33,7 @@ inline namespace MEMSCHED_ABI {
 ///                                after their last reader, and one that no operator reads right after its producer
 ///           tensors(g)           tensor handles that no operator may list: arguments that are passed through or unused.
 ///                                Those that operators list may be among them
-///           alias_of(g, tensor)  the tensor whose storage this one names. Where it is no alias: itself, an empty
+///           alias_of(g, tensor)  the tensor whose storage this one names. If it is no alias: itself, an empty
 ///                                optional or a null handle (a null pointer, or a handle that converts to false)
 ///           scope(g, op)         the op's cell or block: an integer, negative for none
 ///           cost(g, op)          cost of one run of op, an integer in any unit; without this hook 1. Of use to `recompute`
@@ -47,8 +47,8 @@ inline namespace MEMSCHED_ABI {
 /// last reader, to the end if it is live_out, and not at all if no operator reads it and it is not live_out. Without `tensors`,
 /// one that no operator lists is unknown and does not count, even if it is live_out.
 ///
-/// An update of a tensor t has an order: where an output of op is an alias of t, that names the new value, and all other
-/// users of the old one run before op. Where none is, the order in which ops(g) lists operators decides: users of t that
+/// An update of a tensor t has an order: if an output of op is an alias of t, that names the new value, and all other
+/// users of the old one run before op. If none is, the order in which ops(g) lists operators decides: users of t that
 /// come before op run before it, those that come after op run after it. The library adds these edges, no more than one for
 /// each use.
 template <class G>
@@ -214,7 +214,7 @@ concept alias = std::convertible_to<A, T> || requires {
 // Without this name in sight, hash_value could be found by argument-dependent lookup alone; with it, so it is.
 void hash_value(struct no_such_handle);
 
-/// std::hash where the type has it, else hash_value.
+/// std::hash if the type has it, else hash_value.
 struct handle_hash {
   template <class T>
   std::size_t operator()(const T& x) const

@@ -19,7 +19,7 @@ struct evaluation {
   bytes peak = 0;
   std::vector<bytes> during;            ///< while each operator of the order runs
   std::vector<bytes> after;             ///< between it and the next
-  std::size_t peak_step = 0;            ///< the first that reaches the peak; the order's length where only the start does
+  std::size_t peak_step = 0;            ///< the first that reaches the peak; the order's length if only the start does
   std::vector<tensor_id> live_at_peak;  ///< storages that are live there, ascending, its outputs included
 };
 
@@ -60,7 +60,7 @@ class referee {
     return f;
   }
 
-  /// Storages that are live while `next` runs, which is the next to run; now where it is none. Ascending.
+  /// Storages that are live while `next` runs, which is the next to run; now if it is none. Ascending.
   std::vector<tensor_id> live_tensors(op_id next) const {
     plain_vector<bool> here = here_;
     if (next != none) {

@@ -42,9 +42,9 @@ class execution_table {
   tensor_id moved(op_id e) const {
     return e - static_cast<op_id>(p_->ops().size() + (is_departure(e) ? storages_.size() : 0));
   }
-  /// The load of a storage; `none` where it cannot leave.
+  /// The load of a storage; `none` if it cannot leave.
   op_id load_of(tensor_id storage) const { return move_at(p_->ops().size() + storage); }
-  /// The departure of a storage; `none` where it cannot end outside.
+  /// The departure of a storage; `none` if it cannot end outside.
   op_id departure_of(tensor_id storage) const { return move_at(p_->ops().size() + storages_.size() + storage); }
   /// Whether an operator may run more than once, or a move may be at all.
   bool may_repeat(op_id e) const { return again_[e]; }
@@ -69,7 +69,7 @@ class execution_table {
   firing rule(op_id e, const memory_model& model) const {
     return is_move(e) ? model.default_firing : p_->firing(e).value_or(model.default_firing);
   }
-  /// The bytes of e's outputs that take the place of its read t, where nothing reads t later.
+  /// The bytes of e's outputs that take the place of its read t, if nothing reads t later.
   bytes spared(op_id e, tensor_id t, const memory_model& model) const {
     bytes sum = 0;
     if (model.in_place && !is_move(e))
@@ -123,7 +123,7 @@ class view_ages {
 };
 
 /// Runs and moves in one sequence of ids. The loads must be in ascending order of their places, of which none is after the
-/// end; those at the end are departures where these may be.
+/// end; those at the end are departures if these may be.
 inline std::vector<op_id> with_loads(const execution_table& table, std::span<const op_id> executions,
                                      std::span<const storage_load> loads) {
   const auto operators = static_cast<op_id>(table.graph().ops().size());

@@ -25,7 +25,7 @@ struct order_sample {
 /// with the same probability. So an order with k1, k2, ... ready nodes at its steps has the probability 1/(k1 k2 ...):
 /// the distribution of a scheduler without any preference, which is not uniform over orders. Each sample holds k1 k2 ... as
 /// a logarithm; weighted by it, shares estimate those among all orders (Knuth: Estimating the efficiency of backtrack
-/// programs, 1975), with a variance that grows with the graph. O(count * (nodes + edges)); ends early where `go_on`
+/// programs, 1975), with a variance that grows with the graph. O(count * (nodes + edges)); ends early if `go_on`
 /// says so.
 inline std::vector<order_sample> sample_orders(const schedule_graph& g, std::size_t count, std::uint64_t seed,
                                                base::function_ref<bool()> go_on = {}) {

@@ -118,7 +118,7 @@ class downset_table {
 /// descendants that are among them. `tails`: scratch of the graph's size, all 0, and left so.
 /// Lemma. Premise: impacts are no less than 0. Conclusion: no order has a lower peak. Proof: a node runs with its drop above
 /// the level after it. Give each node the highest drop of itself and of those after it. That raises no order's peak: the
-/// levels after those are no lower. With these drops, neighbours where the second has the higher one may change places: the
+/// levels after those are no lower. With these drops, neighbours of which the second has the higher one may change places: the
 /// higher one then runs from a lower level, and the other ends where the pair did, with less above it.
 inline void sort_by_tails(const schedule_graph& g, std::span<node_id> nodes, plain_vector<delta>& tails) {
   for (std::size_t i = nodes.size(); i-- > 0;) {
@@ -133,7 +133,7 @@ inline void sort_by_tails(const schedule_graph& g, std::span<node_id> nodes, pla
 /// Whether a move from a downset D is safe: whether it leads to a lowest downset D' of all between the two. The move ran
 /// some nodes P at levels under the peak in force, each with all that it waits for: low-drop ones, the impact of which is no
 /// less than 0, and at most one other node t, for which all the low-drop ones run. `releases_wait()` says whether all of P runs
-/// before each release that freed memory on the way, side releases aside (see `feeders`); it is asked where the levels leave it
+/// before each release that freed memory on the way, side releases aside (see `feeders`); it is asked when the levels leave it
 /// open.
 ///
 /// Lemma (lowest). If level(D') <= level(D), and all of P runs before each of those releases, no downset E between D and D'
@@ -392,7 +392,7 @@ class downset_moves {
         if (g_.cost[r].impact != 0) least = std::min(least, g_.cost[r].drop() + g_.cost[reader].drop());
     std::size_t uneven = 0;
     for (node_id v = 0; v < g_.active; ++v) uneven += may_wait(v) && g_.cost[v].drop() > 0 && g_.cost[v].drop() <= least;
-    if (uneven < g_.active / 4) least = 0;  // longer moves pay only where they leave few targets
+    if (uneven < g_.active / 4) least = 0;  // longer moves pay only if they leave few targets
     for (node_id v = 0; v < g_.active; ++v)
       if (may_wait(v) && g_.cost[v].drop() <= std::max<delta>(least, 0)) low_drop_.insert(v);
     if (least > 0) tail_.resize(g_.size());
@@ -411,10 +411,10 @@ class downset_moves {
   plain_vector<bit_word> all_, settled_, here_, changed_;  // `here_`: the downset at hand
   bit_set low_drop_;
   std::vector<index_t> position_;
-  plain_vector<delta> tail_;  // of nodes in `path_`: the highest drop from there on; empty where all drops are 0
+  plain_vector<delta> tail_;  // of nodes in `path_`: the highest drop from there on; empty if all drops are 0
   std::vector<node_id> targets_, path_;
   plain_vector<move> moves_;
-  std::optional<bit_matrix> around_;  // per node, those on which a move to it depends; none where the graph is large
+  std::optional<bit_matrix> around_;  // per node, those on which a move to it depends; none if the graph is large
   enum class knowledge : unsigned char { none, closed, open };
   plain_vector<knowledge> known_;  // per target, whether it is open at the downset at hand
   plain_vector<move> rises_;       // per open target, the move to it, above the level of that downset

@@ -18,7 +18,7 @@ namespace detail {
 /// Low-drop nodes that feed another node, such as the products of a sum: to run them before it is about to run frees nothing.
 ///
 /// Let v be a low-drop node, and w one of its successors, such that all others are releases: the *side releases* of v. Let
-/// freed(v) be the bytes that these free. v *feeds* w where
+/// freed(v) be the bytes that these free. v *feeds* w if
 /// 1. w is a release that frees something, or a node that is not low-drop and has no credits;
 /// 2. freed(v) <= impact(v); and freed(x) <= impact(x) for each low-drop node x that a side release of v waits for, with
 ///    freed(x) for all releases after x that are side releases of any node;
@@ -27,7 +27,7 @@ namespace detail {
 ///    peak(w) <= drop(u);
 /// 4. there is room after w: freed(x) + drop(x) <= drop(w), for x as in 2. The drop of a release is the bytes that it frees
 ///    and the least drop of the nodes that feed it.
-/// w is *due* at a downset D where it waits for nodes that feed it, and for no others.
+/// w is *due* at a downset D if it waits for nodes that feed it, and for no others.
 ///
 /// Lemma (feeders). Premise: a completion of D. Exchange: for each w that is due, the nodes that feed it move right before w;
 /// or right before the last of them, and w right after that. Conclusion: the peak is no higher.
@@ -131,7 +131,8 @@ class feeders {
       for (node_id r : g_.succs[v])
         if (is_side_of(r, v)) is_side_[r] = true;
   }
-  /// Leaves those where all low-drop nodes of their side releases make up for these, and have room after the node that is fed.
+  /// Leaves those for which all low-drop nodes of their side releases make up for these, and have room after the node that is
+  /// fed.
   void keep_feeders_with_room(const bit_set& low_drop, const plain_vector<delta>& room) {
     plain_vector<delta> needed(g_.size(), 0);  // by the low-drop nodes that a release waits for
     for (node_id x = 0; x < g_.active; ++x) {

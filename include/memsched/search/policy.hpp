@@ -67,7 +67,7 @@ MEMSCHED_FUNCTION bool is_order(const schedule_graph& g, std::span<const node_id
 /// Checks an answer of the scheduler `name`: sets its error if the order is not one of g.
 MEMSCHED_FUNCTION solution checked(solution answer, std::string_view name, const schedule_graph& g);
 /// The error of a policy, such as "the scheduler dp", that claims that no `thing`, such as "order has a peak", is below
-/// `claimed` bytes, where one of `known` bytes is known.
+/// `claimed` bytes, when one of `known` bytes is known.
 MEMSCHED_FUNCTION graph_error contradiction(std::string_view policy, std::string_view thing, bytes claimed, bytes known);
 /// The answer of a scheduler, checked.
 template <scheduler S>
@@ -99,7 +99,7 @@ struct chained {
 
 }  // namespace detail
 
-/// `|` is found by itself where one side is the library's; `using namespace memsched::composition` for two of one's own.
+/// `|` is found by itself if one side is the library's; `using namespace memsched::composition` for two of one's own.
 inline namespace composition {
 
 template <pass P, scheduler S>

@@ -129,7 +129,7 @@ class search_control {
     return with_slice(no_limit, work, f);
   }
 
-  /// Runs f with at most this share, from 0 to 1, of the time that is left; all of it where there is no time limit. If
+  /// Runs f with at most this share, from 0 to 1, of the time that is left; all of it if there is no time limit. If
   /// only that ends f, the search goes on after it.
   template <class F>
   auto with_share(double share, F&& f) {
@@ -141,7 +141,7 @@ class search_control {
     return f();
   }
 
-  /// The threads of this search, for work that is split in tasks; none where there is one only. The system may have fewer than
+  /// The threads of this search, for work that is split in tasks; none if there is one only. The system may have fewer than
   /// were asked for.
   base::crew* team();
   /// Whether the time is over, or the caller said stop: for tasks in any thread, while the search itself waits for them.
@@ -158,7 +158,7 @@ class search_control {
   }
 
   /// Runs `here` on this context and then, unless that returned true (it decides) or a limit ended it, `there` on a context of
-  /// its own, under the limits that are left by then. With two threads they run side by side: where `there` went beyond those
+  /// its own, under the limits that are left by then. With two threads they run side by side: if `there` went beyond those
   /// limits it runs again within them, so that the answer is the same. `there` starts afresh at each call. Returns whether
   /// `there` counts.
   bool beside(base::function_ref<bool(search&)> here, base::function_ref<void(search&)> there);
@@ -223,7 +223,7 @@ class search_control {
     return std::max<std::chrono::nanoseconds>(deadline_ - clock::now(), std::chrono::nanoseconds(0));
   }
 
-  /// The name of the stage that runs; empty where none is named.
+  /// The name of the stage that runs; empty if none is named.
   std::string_view source() const { return source_; }
   /// The best peak and bound reported for the caller's graph.
   const progress& known() const { return known_; }
@@ -269,7 +269,7 @@ class search_control {
     const restored outer(member, std::move(during));
     return f();
   }
-  /// Gives back, at the end of the scope, the limits that are made narrower within it. Where only those ended the search, it
+  /// Gives back, at the end of the scope, the limits that are made narrower within it. If only those ended the search, it
   /// goes on.
   class slice {
    public:

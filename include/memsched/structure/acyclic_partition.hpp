@@ -60,15 +60,15 @@ namespace memsched {
 inline namespace MEMSCHED_ABI {
 namespace detail {
 
-/// The sum of two levels, or the largest number short of `max` where that is more: sums over borders may exceed what a graph
+/// The sum of two levels, or the largest number short of `max` if that is more: sums over borders may exceed what a graph
 /// can hold.
 constexpr delta capped_sum(delta a, delta b) {
   constexpr delta most = std::numeric_limits<delta>::max() - 1;
   return a > most - b ? most : a + b;
 }
 
-/// Multilevel, as dagP (Herrmann et al.) has it. Coarsening merges an edge where it is its end's only way in or its
-/// start's only way out, which closes no circle however many such disjoint pairs are merged; where such edges run out,
+/// Multilevel, as dagP (Herrmann et al.) has it. Coarsening merges an edge if it is its end's only way in or its
+/// start's only way out, which closes no circle however many such disjoint pairs are merged; if such edges run out,
 /// neighbours in a topological order. Initial partition: for some topological orders, the best places to cut by
 /// dynamic programming. Refinement, on each level: a minimum cut in a corridor around each border, as wide as the
 /// balance allows.
@@ -113,7 +113,7 @@ class partitioner {
     if (cut_first(levels[0], static_cast<delta>(cut_bytes(g_, part_, parts_)))) refine(levels[0]);
   }
 
-  /// Pairs of nodes to merge: where few edges allow it, neighbours in a depth-first order.
+  /// Pairs of nodes to merge: if few edges allow it, neighbours in a depth-first order.
   std::vector<node_group> pairs(const fused_graph& f) const {
     const schedule_graph& g = f.graph;
     const std::size_t largest = std::max<std::size_t>(2, g_.active / (std::size_t{8} * parts_));
@@ -172,7 +172,7 @@ class partitioner {
     return order;
   }
 
-  /// The best cut of the best of some orders, where that costs less than `best`. False where none does.
+  /// The best cut of the best of some orders, if that costs less than `best`. Returns false if none does.
   bool cut_first(const fused_graph& f, delta best) {
     const delta before = best;
     for (const auto& order : {post_order(f.graph), lowest_first(f.graph), f.graph.topological_order()})
@@ -180,7 +180,7 @@ class partitioner {
     return best < before;
   }
 
-  /// Cuts one order where that costs less than `best`. O(parts * nodes).
+  /// Cuts one order if that costs less than `best`. O(parts * nodes).
   delta cut_order(const fused_graph& f, const std::vector<node_id>& order, delta best) {
     constexpr delta never = std::numeric_limits<delta>::max();
     const std::size_t n = order.size();
@@ -245,7 +245,7 @@ class partitioner {
       for (node_id u : f.members[v]) part_[u] = part[v];
   }
 
-  /// Moves nodes near the border between parts i and i + 1 so that least lives across it. True where less does.
+  /// Moves nodes near the border between parts i and i + 1 so that least lives across it. Returns true if less does.
   bool refine_border(const fused_graph& f, index_t i, const std::vector<std::vector<node_id>>& by_part,
                      std::vector<index_t>& part, std::vector<std::size_t>& weight) {
     const schedule_graph& g = f.graph;

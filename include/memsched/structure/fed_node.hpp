@@ -7,9 +7,9 @@ namespace memsched {
 inline namespace MEMSCHED_ABI {
 namespace structure {
 
-/// The node that v feeds: its one active successor or, where all are releases, the one that frees most. O(successors).
+/// The node that v feeds: its one active successor or, if all are releases, the one that frees most. O(successors).
 struct fed_node {
-  node_id node = none;  ///< none where there are several active ones, or none that frees anything
+  node_id node = none;  ///< none if there are several active ones, or none that frees anything
   delta freed = 0;      ///< bytes that the others free: the *side releases* of v
 
   fed_node(const schedule_graph& g, node_id v) {

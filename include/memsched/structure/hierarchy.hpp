@@ -27,7 +27,7 @@ enum class hierarchy_level : unsigned char {
 struct hierarchical_graph {
   schedule_graph graph;        ///< active node i is sequence i; it has the optimum of the graph that it was made of
   list_of<node_id> sequences;  ///< per active node, the nodes that it runs, in order
-  std::vector<index_t> group;  ///< per active node; none where it is in no group
+  std::vector<index_t> group;  ///< per active node; none if it is in no group
   list_of<node_id> groups;     ///< per group, its sequences, ascending; the graph of groups and other sequences has no cycle
 };
 
@@ -41,7 +41,7 @@ struct hierarchy_units {
 /// Units are numbered by their lowest member. `group` may hold any numbers; none is no group. O(nodes + edges).
 MEMSCHED_FUNCTION hierarchy_units make_units(const schedule_graph& h, const std::vector<index_t>& group);
 
-/// The sequences of a graph, in a topological order: paths whose inner edges are the only ones of their ends, and where
+/// The sequences of a graph, in a topological order: paths whose inner edges are the only ones of their ends, and in which
 /// (Condition 1) the first node stands highest, and (Condition 2) no later node leaves more behind than it finds.
 ///
 /// Credits and releases depend on the nodes that ran before. Condition 1 is asked of the lowest way in
@@ -58,7 +58,7 @@ MEMSCHED_FUNCTION schedule_graph join_sequences(const schedule_graph& g, const l
 /// O(edges log nodes).
 MEMSCHED_FUNCTION std::vector<index_t> find_cells(const schedule_graph& h, std::size_t max_cell);
 
-/// The hierarchical graph of g. Cells are the caller's scopes, or those of `find_cells` where there are no scopes.
+/// The hierarchical graph of g. Cells are the caller's scopes, or those of `find_cells` if there are no scopes.
 /// O(edges log nodes), and one small minimum cut for each output of a cell.
 MEMSCHED_FUNCTION hierarchical_graph hierarchize(const schedule_graph& g, hierarchy_level level = hierarchy_level::groups,
                                                  std::size_t max_cell = 64);

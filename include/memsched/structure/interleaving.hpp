@@ -36,7 +36,7 @@ struct interleaving {
   std::size_t highest = 0;    ///< the component with the hill that makes the peak
   bool falls = false;         ///< whether that hill falls
   std::vector<index_t> at{};  ///< of each component, the hill that counts there: the highest itself, and of the others
-                              ///< the last that rises before it, or where it falls the next that falls; none for none
+                              ///< the last that rises before it, or, if it falls, the next that falls; none for none
 };
 
 /// The interleaving of orders of g's components, one for each, with the smallest peak that any interleaving of them has.
@@ -51,13 +51,13 @@ struct interleaving {
 /// the top then run later, and its level there was no lower than the valley before it; its nodes after the top run earlier,
 /// and its level there was no lower than the valley after it: no other node runs higher. Two hills p and q in one piece
 /// side by side take max(p, p's valley + q) one way and max(q, q's valley + p) the other, above the valleys before both: p
-/// first is no worse where p's height above p's valley is no lower than q's above q's. In one order these never rise, so the
+/// first is no worse if p's height above p's valley is no lower than q's above q's. In one order these never rise, so the
 /// order of all hills by them keeps each order. The falling ones are the mirror image.
 MEMSCHED_FUNCTION interleaving interleave(const schedule_graph& g, std::span<const std::vector<node_id>> orders,
                                           std::span<const plain_vector<hill>> of);
 
-/// The nodes at the tops of the hills that count, a layer of which the first member, or the last where the hills rise, takes as
-/// much as the interleaving where every top takes the least that its node can, and every valley is the lowest level on that
+/// The nodes at the tops of the hills that count, a layer of which the first member, or the last if the hills rise, takes as
+/// much as the interleaving in which every top takes the least that its node can, and every valley is the lowest level on that
 /// side of its top: beside the valleys of the others the highest hill is the lowest of these, by the order of hills.
 inline std::vector<node_id> tops(const interleaving& all, std::span<const plain_vector<hill>> of) {
   std::vector<node_id> nodes;

@@ -32,7 +32,7 @@ struct reachability {
   }
 };
 
-/// The ancestors alone, for each node those that are active: size * active / 8 bytes. Nothing where `go_on()`, asked now and then,
+/// The ancestors alone, for each node those that are active: size * active / 8 bytes. Nothing if `go_on()`, asked now and then,
 /// is false.
 inline std::optional<bit_matrix> active_ancestors(const schedule_graph& g, function_ref<bool()> go_on) {
   constexpr std::size_t between_looks = std::size_t{1} << 16;  // words

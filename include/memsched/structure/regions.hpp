@@ -85,7 +85,7 @@ class region_finder {
       }
   }
 
-  /// The part from s to t into `members_`; false where it is too large, too simple or not closed.
+  /// The part from s to t into `members_`; false if it is too large, too simple or not closed.
   bool collect(node_id s, node_id t) {
     members_.assign(1, s);
     mark_[s] = ++now_;

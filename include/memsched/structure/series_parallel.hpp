@@ -124,7 +124,7 @@ class series_parallel_reduction {
         ends_{std::vector<tip>(g.size() + 2), std::vector<tip>(g.size() + 2)},
         next_(g.size(), none) {}
 
-  /// Nothing, too, where `go_on()`, asked every 2^12 nodes, is false.
+  /// Returns nothing, too, if `go_on()`, asked every 2^12 nodes, is false.
   std::optional<std::vector<node_id>> run(function_ref<bool()> go_on) {
     std::size_t steps = 0;
     const auto may_go_on = [&] { return (++steps & 0xfff) != 0 || go_on(); };
