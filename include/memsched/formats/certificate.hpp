@@ -184,8 +184,8 @@ class json_certificate_reader : json_value_reader<json_certificate_reader> {
 /// ends the proof. So does a layer, {"first": [{"v": 5, "flow": []}, {"v": 6, "flow": [[4, 6, 9]]}], "level": 1024}, or
 /// "last"; so do positions without edges, {"positions": [{"k": 3, "in": 5, "price": -9, "flow": []}, {"k": 4, "out": 6,
 /// "price": 0, "flow": []}], "level": 1024, "edges": [[6, 5]]}; and so does a family of sets, "family": {"level": 1024,
-/// "reductions": [], "sets": [[0, 4], [1, 7]]}, each the number of a set and the node that it grows by; "mirrored": true where the sets are of the mirror image, "events": {"light":
-/// 8, "folded": [[3, 4]]} where they grow by events. "window":
+/// "reductions": [], "sets": [[0, 4], [1, 7]]}, each the number of a set and the node that it grows by; "mirrored": true if the
+/// sets are of the mirror image, "events": {"light": 8, "folded": [[3, 4]]} if they grow by events. "window":
 /// {"before": [[0, 40]], "nodes": [41, 43], "behind": [0], "ahead": [1], "lift": 9} says of which stretch all that is; [0,
 /// 40] are the nodes 0 to 39. "reductions", "then", "else" and "edges" may be absent. Unknown keys are ignored.
 inline result<certificate> read_certificate(const nlohmann::json& j) { return detail::json_certificate_reader().run(j); }

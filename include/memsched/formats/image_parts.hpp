@@ -16,7 +16,7 @@ namespace memsched {
 inline namespace MEMSCHED_ABI {
 namespace detail {
 
-/// Maps each tensor of a network to the value of the file that holds it, and asks for slices and concatenations where an
+/// Maps each tensor of a network to the value of the file that holds it, and asks for slices and concatenations if an
 /// operator reads a part, or several. `Value` names a value of the file; a default one stands for none, after a fault.
 template <class Value>
 class image_parts {
@@ -50,7 +50,7 @@ class image_parts {
   /// The part `b` of the box at `from`.
   Value cut(const Value& x, const box& from, const box& b) { return b == from ? x : slice_of(x, from, b); }
 
-  /// The value that holds an image whole and alone, in its own shape; null where there is none.
+  /// The value that holds an image whole and alone, in its own shape; null if there is none.
   const Value* held_alone(const image& x) const {
     if (x.parts.size() != 1) return nullptr;
     const bool all = place_of(x.parts[0]) == whole(x.size) && box_of(net_, x.parts[0]) == whole(x.size);
@@ -98,7 +98,7 @@ class image_parts {
   }
 
   bool failed() const { return !error_.message.empty(); }
-  /// Keeps the first fault, of the operator at hand where there is one.
+  /// Keeps the first fault, of the operator at hand if there is one.
   void fault(const std::string& what) {
     if (failed()) return;
     const std::string who = op_ == nullptr ? std::string("the network ") : labelled("operator ", number_, op_->name) + " ";

@@ -32,16 +32,16 @@ inline namespace MEMSCHED_ABI {
 ///   once.
 /// * alias_of is the tensor whose storage this one names; absent, null or -1: none.
 /// * scope is any string; equal strings become equal numbers, 0, 1, 2... in order of first appearance.
-/// * An operator without name takes its `op`. Where none has a name, the draft's list of names is empty.
+/// * An operator without name takes its `op`. If none has a name, the draft's list of names is empty.
 /// * cost is a whole number of 0 or more, in any unit; absent: 1. pure is true or false; absent: true. They are the
 ///   cost of another run of the operator, and whether it may have one (`recompute`).
-/// * duration and async of an operator, shape, type and producer of a tensor may hold anything. Where `forms` is given, it gets
-///   for each tensor the type, where that is a string, and the shape, where that is a list of whole numbers written without
+/// * duration and async of an operator, shape, type and producer of a tensor may hold anything. If `forms` is given, it gets
+///   for each tensor the type, if that is a string, and the shape, if that is a list of whole numbers written without
 ///   point and exponent; an error leaves it as it is.
 /// * An unknown key of an operator or a tensor is an error that names the nearest known one. In the graph itself only a key
 ///   that is one or two letters away from a known one is. Keys that begin with "x-" are free everywhere.
 /// * A key given twice in one object is an error, except in objects that are not read.
-/// An error names line and column where the text is no JSON, else the place, as in "ops[3].inputs[1]: ...".
+/// An error names line and column if the text is no JSON, else the place, as in "ops[3].inputs[1]: ...".
 inline result<problem_draft> read_json(std::string_view text, std::vector<tensor_form>* forms = nullptr) {
   return detail::json_graph_reader::read(text, forms);
 }

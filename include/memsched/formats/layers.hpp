@@ -21,7 +21,7 @@ namespace memsched {
 inline namespace MEMSCHED_ABI {
 namespace detail {
 
-/// A file's facts about a tensor: extents only where its shape is an image of one batch.
+/// A file's facts about a tensor: extents only if its shape is an image of one batch.
 struct tensor_facts {
   std::optional<memsched::element> element{};
   std::optional<extents> size{};
@@ -59,7 +59,7 @@ class layers {
     }
   }
 
-  /// Gives a tensor its type and extents, where both are understood and make the size that the draft has.
+  /// Gives a tensor its type and extents, if both are understood and make the size that the draft has.
   void describe(tensor_id t, const tensor_facts& f) {
     typed_tensor& x = net_.tensors[t];
     images_[t] = false;
@@ -87,7 +87,7 @@ class layers {
   std::size_t operators() const { return net_.operations.size(); }
   std::string& name_of(op_id i) { return net_.operations[i].name; }
 
-  /// The only part of operand or result number k; none where there are fewer, or it is no image.
+  /// The only part of operand or result number k; none if there are fewer, or it is no image.
   tensor_id operand(op_id i, std::size_t k) const { return part(net_.operations[i].reads, k); }
   tensor_id outcome(op_id i, std::size_t k = 0) const { return part(net_.operations[i].writes, k); }
   std::size_t operands(op_id i) const { return net_.operations[i].reads.size(); }
@@ -107,7 +107,7 @@ class layers {
     op.does.what = what;
     return op;
   }
-  /// Likewise, where the operator's operands are these; each of them is an operand of number i, and no other is.
+  /// Likewise with these operands; each of them is an operand of number i, and no other is.
   std::optional<operation> begin(op_id i, op_kind what, const std::vector<tensor_id>& reads, std::size_t writes = 1) const {
     std::vector<tensor_id> listed, old;
     for (const tensor_id t : reads) listed.push_back(t);
@@ -133,7 +133,7 @@ class layers {
   /// Replaces number i, which reads and writes the same tensors in the same order.
   void replace(op_id i, operation op) { net_.operations[i] = std::move(op); }
 
-  /// Parts side by side along an axis (0 rows, 1 columns, 2 channels) as one image; none where their extents differ
+  /// Parts side by side along an axis (0 rows, 1 columns, 2 channels) as one image; none if their extents differ
   /// elsewhere. Also whether all have the type and quantization of `as`.
   std::optional<image> side_by_side(const std::vector<image>& parts, int axis, tensor_id as) const {
     image all;
@@ -157,7 +157,7 @@ class layers {
     return all;
   }
 
-  /// Adds weights; a slice of all of them. With no data where the bytes are not known.
+  /// Adds weights, without data if the bytes are not known; returns a slice of all of them.
   slice add(blob b) {
     const slice s{static_cast<index_t>(net_.blobs.size()), {0, b.size.outputs}, {0, b.size.inputs}};
     net_.blobs.push_back(std::move(b));
@@ -232,7 +232,7 @@ inline float from_half(std::uint16_t h) {
   return sign * x;
 }
 
-/// The IEEE half that is this number; none where no half is exactly that.
+/// The IEEE half that is this number; none if no half is exactly that.
 inline std::optional<std::uint16_t> to_half(float x) {
   const auto bits = std::bit_cast<std::uint32_t>(x);
   const auto sign = static_cast<std::uint32_t>(bits >> 16 & 0x8000U);

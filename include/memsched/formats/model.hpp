@@ -34,18 +34,18 @@ struct graph_call {
 
 /// The type and the dimensions of a tensor as its file states them.
 struct tensor_form {
-  std::string type{};                                ///< in the words of the format: INT8, FLOAT; empty where unknown
-  std::optional<std::vector<std::int64_t>> shape{};  ///< -1 for an open dimension; none where unknown
+  std::string type{};                                ///< in the words of the format: INT8, FLOAT; empty if unknown
+  std::optional<std::vector<std::int64_t>> shape{};  ///< -1 for an open dimension; none if unknown
 };
 
 /// One graph of a model. The file lists its operators; the draft holds those that make activations, the others
-/// (those computed from constants and shapes alone) are left out; where one of the former needs the result of one of
+/// (those computed from constants and shapes alone) are left out; if one of the former needs the result of one of
 /// the latter that reads a shape, the draft orders it after the producer of the tensor of that shape.
 struct model_graph {
   std::string place;               ///< in the file, for messages: "subgraphs[1]"
   std::vector<index_t> path;       ///< in the file: the subgraph; in ONNX, from outside in, operator and which of its graphs
   problem_draft draft;             ///< workspace of an operator that runs graphs: 0, see `with_workspace`
-  std::vector<tensor_form> forms;  ///< per tensor of the draft; empty where the format has none or none are asked for
+  std::vector<tensor_form> forms;  ///< per tensor of the draft; empty if the format has none or none are asked for
   std::vector<index_t> positions;  ///< per operator of the draft: its place in the file's list
   std::vector<graph_call> calls;   ///< ascending by operator
   adjacency needs;                 ///< per listed operator: the producers of its operands, each once
@@ -81,7 +81,7 @@ inline bool calls_are_proven(const model_graphs& m, std::size_t g, const std::ve
 }
 
 /// Orders of the graphs from the last to `first`, so that each has the peaks of those that it runs. `schedule` makes of
-/// a problem something with order, peak, lower_bound and an optional error (`schedule_result`). Where a graph that is
+/// a problem something with order, peak, lower_bound and an optional error (`schedule_result`). If a graph that is
 /// run has no proven order, its caller is scheduled once more with bounds in place of peaks: the least that it can take.
 template <class Schedule>
 result<std::vector<graph_order>> schedule_graphs(const model_graphs& m, std::size_t first, Schedule schedule) {

@@ -183,7 +183,7 @@ class node_reader {
     into.push_back(values[element]);
   }
 
-  /// The nodes that a key names: a name or a list of names; none where it is absent.
+  /// The nodes that a key names: a name or a list of names; none if it is absent.
   std::vector<index_t> names(const json& n, const char* key) {
     std::vector<index_t> found;
     const auto add = [&](const json& name) {
@@ -232,7 +232,7 @@ class node_reader {
 ///   stand before it), and has no bytes.
 /// * `updates` names inputs that the node changes in place (see graph_traits); `overwrites` those whose
 ///   storage its results may take, in their order; `after` operators that run before.
-/// * Bytes that are null or absent are unknown, which is an error where they matter.
+/// * Bytes that are null or absent are unknown, which is an error if they matter.
 /// * `op`, `shape` and `type` are notes, as are keys that begin with "x-". Any other key of a node is an error that names
 ///   the nearest known one; beside `nodes`, a key that is one or two letters away from it or from `name`. A key given twice
 ///   is an error.

@@ -202,7 +202,7 @@ result<T> guarded(F f) {
 /// * An operator that needs a number computed from the shape of an activation runs after the producer of that activation.
 /// * An operator that this ONNX library does not know needs a declared shape. Functions of the file, sequences, maps,
 ///   optionals, sparse activations and strings are refused.
-/// * Operators are named as in the file, else by type and position ("Relu_3"), and keep the file's order where that
+/// * Operators are named as in the file, else by type and position ("Relu_3"), and keep the file's order if that
 ///   can run; tensors are named as in the file.
 ///
 /// Errors: `bad_input` mostly; the fitting code for cycles, missing or double producers and overflow. One line that

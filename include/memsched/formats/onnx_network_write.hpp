@@ -20,7 +20,7 @@ inline namespace MEMSCHED_ABI {
 /// opaque operator is copied from the model that `first` was read from, with its attributes, constants and the shapes of its
 /// operands there.
 ///
-/// `ends`, where it is given, gets for each place in the order how many nodes the file has once those up to there are
+/// `ends`, if it is given, gets for each place in the order how many nodes the file has once those up to there are
 /// written.
 ///
 /// Errors: a network that `check_network` refuses; an order that does not list each operator once; values that are not

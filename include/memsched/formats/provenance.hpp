@@ -142,7 +142,7 @@ class reader {
   }
   static bool list(const json& j, const char* key) { return j.contains(key) && j[key].is_array(); }
 
-  /// A whole number of at most 2^53 in absolute value; 0 and a complaint where it is none.
+  /// A whole number of at most 2^53 in absolute value; 0 and a complaint if it is none.
   std::int64_t whole_number(const json& j, const char* key) {
     constexpr std::int64_t most = std::int64_t{1} << 53;
     if (j.is_number_unsigned() ? j.get<std::uint64_t>() <= static_cast<std::uint64_t>(most) : j.is_number_integer())
@@ -161,7 +161,7 @@ class reader {
     if (!j.contains(key)) return complain(std::string("has no ") + key), std::vector<std::int64_t>(count, 0);
     return numbers(j[key], key, count);
   }
-  /// An index, or `none` for -1 and where there is none.
+  /// An index, or `none` for -1 and if there is none.
   index_t index(const json& j, const char* key) {
     if (!j.contains(key)) return none;
     const std::int64_t n = whole_number(j[key], key);

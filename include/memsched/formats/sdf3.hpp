@@ -19,7 +19,7 @@ namespace memsched {
 inline namespace MEMSCHED_ABI {
 
 struct sdf3_options {
-  std::optional<bytes> token_size{};  ///< of channels that give none where others do
+  std::optional<bytes> token_size{};  ///< of channels that give none if others do
 };
 
 /// A graph of a file.
@@ -264,8 +264,8 @@ class sdf3_reader {
 
 /// The application graph of a file in SDF3's format: `<applicationGraph><sdf><actor><port .../></actor><channel .../></sdf>
 /// <sdfProperties><channelProperties><tokenSize sz=.../>...`. Times, processors and other descriptions of an implementation
-/// are left out. Cyclo-static graphs are taken where all rates of a port are equal. An error is one line, with the line of
-/// the file in front: of a channel, the first that is named, where `graph_builder` finds the rates or tokens wrong.
+/// are left out. Cyclo-static graphs are taken if all rates of a port are equal. An error is one line, with the line of
+/// the file in front: of a channel, the first that is named, if `graph_builder` finds the rates or tokens wrong.
 inline result<sdf3_graph> read_sdf3(std::string_view text, const sdf3_options& options = {}) {
   return detail::sdf3_reader(text, options).read();
 }

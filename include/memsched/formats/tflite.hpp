@@ -165,7 +165,7 @@ class draft_maker {
     if (before != none && before != op && (listed.empty() || listed.back() != before)) draft_.after.push(before);
   }
 
-  /// Makes the output of a view an alias of its input, where that is as large.
+  /// Makes the output of a view an alias of its input, if that is as large.
   void share(const operator_info& op) {
     const tensor_id out = first_result(op);
     if (out == none || op.inputs.empty() || !is_activation(op.inputs[0])) return;
@@ -252,7 +252,7 @@ inline result<model_graphs> read_model(model_file& m, tensor_sizes& sizes, const
 ///   `model_control_dependencies`. Rules for the operators of a subgraph hold for the operator that runs it.
 /// * A size is shape times element width, packed for elements below a byte; no shape is a scalar. Dimensions that
 ///   shape_signature leaves open are given for graph inputs in `options.shapes` and followed from there through
-///   subgraph 0. Where nothing but the batch is open, the first of two or more dimensions, and none is given, the shape
+///   subgraph 0. If nothing but the batch is open, the first of two or more dimensions, and none is given, the shape
 ///   beside the signature holds, as it does for runtimes (`assumed_shapes` names such inputs). Others are errors, as are
 ///   STRING and VARIANT, except on tensors that are left out. A RESOURCE is a handle of 4 bytes.
 /// * A model that Vela compiled for an Ethos-U is an error: it has its order and its places.

@@ -16,18 +16,18 @@ inline namespace MEMSCHED_ABI {
 /// order and the shapes of its file (`ends_of`). Images between them have the shape 1, rows, columns, channels. Types and
 /// quantization are those of the tensors; scales of weights by channel stay. Blocks are SLICE and CONCATENATION, which copy;
 /// more than ten parts are joined in a tree, since TensorFlow Lite Micro takes no more at once. A block of a convolution has
-/// a PAD of its own where it needs other pads than SAME or VALID; a block of a pooling is cut from a larger one. Blocks of
+/// a PAD of its own if it needs other pads than SAME or VALID; a block of a pooling is cut from a larger one. Blocks of
 /// resizes by whole numbers and of transposed convolutions are cut from the result for the rows that they need. Sums in
 /// parts are additions. Each constant stands in the file once, for any number of blocks that read it; in half precision, if
 /// that holds all weights of layers exactly. Operators have version 1. An opaque operator is copied from the model that
 /// `first` was read from, with its code, version, options, constants and the shapes of its tensors there; so are signatures.
 /// The same call gives the same bytes.
 ///
-/// `ends`, where it is given, gets for each place in the order how many operators the file has once those up to there are
+/// `ends`, if it is given, gets for each place in the order how many operators the file has once those up to there are
 /// written.
 ///
-/// Integers stay equal to the bit where the runtime computes each element alone: the additions only copy. So do floats
-/// where it sums in the same order.
+/// Integers stay equal to the bit if the runtime computes each element alone: the additions only copy. So do floats
+/// if it sums in the same order.
 ///
 /// Errors: a network that `check_network` refuses; an order that does not list each operator once; opaque operators that
 /// stand in no model, of variables, of open shapes, or with options of lists; functions that TensorFlow Lite lacks; parts of

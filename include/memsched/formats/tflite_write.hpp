@@ -25,8 +25,8 @@ inline namespace MEMSCHED_ABI {
 /// The result of TensorFlow Lite Micro for the order and the plan in a file. Bytes of the arena's head, where activations
 /// lie, without room that kernels ask for.
 struct micro_arena {
-  bytes greedy = 0;   ///< where the runtime decides about all
-  bytes planned = 0;  ///< with the file's plan; equal to `greedy` where it has none
+  bytes greedy = 0;   ///< if the runtime decides about all
+  bytes planned = 0;  ///< with the file's plan; equal to `greedy` if it has none
   bool has_plan = false;
   bytes load = 0;  ///< the most that is live at one time: no plan without storages in common takes less
 };
@@ -158,14 +158,14 @@ inline result<micro_arena> micro_arena_of(std::string_view file, const read_opti
   return arena;
 }
 
-/// An order of a file's main graph, and the head of TensorFlow Lite Micro's arena where the runtime places all tensors.
+/// An order of a file's main graph, and the head of TensorFlow Lite Micro's arena if the runtime places all tensors.
 struct micro_order {
   std::vector<op_id> order;  ///< operators of the draft; empty: the file stays as it is
   bytes head = 0;
 };
 
 /// Among orders of the main graph with a peak of at most `peak`, one with a small head under TensorFlow Lite Micro's
-/// planner. Starts at `order` or, where that is empty, at the file's own; the file's own stays unless another has a smaller
+/// planner. Starts at `order` or, if that is empty, at the file's own; the file's own stays unless another has a smaller
 /// head than it, with the plan of offsets that it holds. Runs `improve_order` again and again as long as the head falls, so
 /// that a search from the result ends there. Operators that are left out of the draft move in front of their first readers,
 /// which alone may help.
@@ -174,7 +174,7 @@ struct micro_order {
 /// p         g's draft, with the workspace of operators that run graphs
 /// context   counts a state for each order that is tried, and ends the search
 ///
-/// Each round tries 6,000 orders, fewer for more than 600 tensors; a try takes O(operators + uses), and O(tensors^2) where
+/// Each round tries 6,000 orders, fewer for more than 600 tensors; a try takes O(operators + uses), and O(tensors^2) if
 /// the peak permits it.
 inline result<micro_order> lower_micro_head(std::string_view file, const model_graph& g, const problem& p,
                                             std::vector<op_id> order, bytes peak, memory_model model, search& context,
@@ -239,7 +239,7 @@ inline result<micro_tail> micro_tail_of(std::string_view file, pointer_width wid
 
 /// Offsets of the tensors of a file for TensorFlow Lite Micro, multiples of 16, by a planner of `allocation/`.
 /// Constants and variables get none. `in_place`: an operator's output takes the storage of an input that no operator reads
-/// later, where kernels can.
+/// later, if kernels can.
 template <planner P = minimize>
 result<micro_plan> plan_micro(std::string_view file, const read_options& options, bool in_place, const P& how = {},
                               const memsched::options& limits = {}) {
@@ -319,7 +319,7 @@ inline void round_and_part(model_graph& g, bool in_place) {
 }  // namespace detail::tflite
 
 /// The drafts of graphs as TensorFlow Lite Micro sees them: sizes are multiples of 16, buffers of kernels are workspace, and
-/// nothing is in place but, where asked for, the tensors that `plan_micro` puts there. `file`: of which `read_tflite` made
+/// nothing is in place but, if asked for, the tensors that `plan_micro` puts there. `file`: of which `read_tflite` made
 /// them, and which is read once; one that can't be read has no kernels.
 inline void as_micro(std::string_view file, std::span<model_graph> graphs, bool in_place, const read_options& options = {}) {
   using namespace detail::tflite;
@@ -378,12 +378,12 @@ inline std::vector<std::string> tflite_notes(std::string_view file, const read_o
 /// orders    per graph of `graphs`, which `read_tflite` made of this file: operators of its draft; empty: as it was
 /// offsets   for the metadata OfflineMemoryAllocation, of all tensors of all subgraphs (see plan_micro: make it from a
 ///           file that has these orders); empty: none
-/// chain     whether metadata model_control_dependencies keeps the order of subgraph 0 where delegates take a part
+/// chain     whether metadata model_control_dependencies keeps the order of subgraph 0 if delegates take a part
 ///
 /// Lists of operators are permuted in the bytes; all else stays, and the length. Metadata that need more room get a new
 /// head before the old bytes. An old plan of another order is replaced, or leaves all to the runtime; old control
-/// dependencies are renumbered. Refused: lists that subgraphs share, tables that overlap a list, a model with fields that
-/// the schema does not have where metadata must be added. O(file).
+/// dependencies are renumbered. Refused: lists that subgraphs share, tables that overlap a list and, if metadata must be
+/// added, a model with fields that the schema does not have. O(file).
 inline result<std::string> write_tflite(std::string_view file, const model_graphs& graphs,
                                         const std::vector<std::vector<op_id>>& orders,
                                         std::vector<std::int32_t> offsets = {}, bool chain = false) {

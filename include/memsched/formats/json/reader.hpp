@@ -130,7 +130,7 @@ class json_graph_reader {
     return false;
   }
 
-  /// The graph, and the forms of its tensors where they are asked for. A text that the scan refuses is read anew by
+  /// The graph, and the forms of its tensors if they are asked for. A text that the scan refuses is read anew by
   /// nlohmann-json, which words the error.
   static result<problem_draft> read(std::string_view text, std::vector<tensor_form>* forms) {
     json_graph_reader reader(text, forms != nullptr);

@@ -28,7 +28,7 @@ class json_value_reader {
     }
     return true;
   }
-  /// The value of a key; null where there is none.
+  /// The value of a key; null if there is none.
   static const json& member(const json& j, const char* key) {
     static const json nothing;
     const auto at = j.find(key);

@@ -13,7 +13,7 @@ namespace memsched {
 inline namespace MEMSCHED_ABI {
 namespace onnx_detail {
 
-/// An axis that may count from the end; none where it is none of `rank`.
+/// An axis that may count from the end; none if it is none of `rank`.
 inline std::optional<std::size_t> axis_of(std::int64_t axis, std::size_t rank) {
   const auto r = static_cast<std::int64_t>(rank);
   if (axis < -r || axis >= r) return std::nullopt;
@@ -51,7 +51,7 @@ inline std::size_t broadcast_flat(const dimensions& at, const dimensions& dims) 
   return n;
 }
 
-/// The shape to which two shapes broadcast; none where they do not.
+/// The shape to which two shapes broadcast; none if they do not.
 inline std::optional<dimensions> broadcast(dimensions a, dimensions b) {
   if (a.size() < b.size()) std::swap(a, b);
   b.insert(b.begin(), a.size() - b.size(), 1);

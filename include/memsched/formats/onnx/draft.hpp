@@ -190,7 +190,7 @@ class draft_maker {
   const onnx::GraphProto& graph_;
   scope& here_;
   std::unordered_set<std::string> read_;
-  std::vector<op_id> kept_;  ///< per operator of the file: its id in the draft; none where it is left out
+  std::vector<op_id> kept_;  ///< per operator of the file: its id in the draft; none if it is left out
   std::size_t shape_dependences_ = 0;
   model_graph made_;
 };

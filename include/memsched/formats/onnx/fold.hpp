@@ -23,12 +23,12 @@ namespace onnx_detail {
 /// Evaluates one operator on literals.
 class folder {
  public:
-  /// `inputs` has nullptr for an absent one; `shapes` are the inferred shapes of the outputs, where known.
+  /// `inputs` has nullptr for an absent one; `shapes` are the inferred shapes of the outputs, if known.
   folder(const onnx::NodeProto& node, const std::vector<const literal*>& inputs,
          const std::vector<std::optional<dimensions>>& shapes)
       : node_(node), in_(inputs), shapes_(shapes) {}
 
-  /// The outputs' values; empty where they are not followed.
+  /// The outputs' values; empty if they are not followed.
   std::vector<literal> run() const {
     if (node_.op_type() == "Split") return split();
     auto one = first();
@@ -333,7 +333,7 @@ class folder {
     return std::nullopt;
   }
 
-  /// f on the first n inputs, broadcast; none where an integer is not exact.
+  /// f on the first n inputs, broadcast; none if an integer is not exact.
   template <class F>
   maybe element_wise(int type, std::size_t n, F f) const {
     dimensions dims;

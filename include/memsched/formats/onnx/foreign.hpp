@@ -78,7 +78,7 @@ class opaque_nodes {
     }
   }
 
-  /// A node by its number; null, and `fault`, where it cannot stand in another model.
+  /// A node by its number; null, and `fault`, if it cannot stand in another model.
   const onnx::NodeProto* find(index_t place, std::string& fault) const {
     if (place >= static_cast<index_t>(model_.graph().node_size())) return fault = "stands in no ONNX model", nullptr;
     const onnx::NodeProto& node = model_.graph().node(static_cast<int>(place));
@@ -102,7 +102,7 @@ class opaque_nodes {
     const auto found = constants_.find(name);
     return found == constants_.end() ? nullptr : found->second;
   }
-  /// The shape of an operand or result; null where it is not known.
+  /// The shape of an operand or result; null if it is not known.
   const std::vector<std::int64_t>* shape(const std::string& name) const {
     const auto found = shapes_.find(name);
     return found == shapes_.end() ? nullptr : &found->second;

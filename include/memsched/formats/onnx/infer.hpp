@@ -1,4 +1,4 @@
-// The type, shape and, where small and constant, the value of each tensor of an ONNX graph, operator after operator.
+// The type, shape and, if small and constant, the value of each tensor of an ONNX graph, operator after operator.
 #pragma once
 
 #include <algorithm>
@@ -200,7 +200,7 @@ class inference {
                        [&](const auto& name) { return lookup(name, c.who, c.here)->constant; });
   }
 
-  /// Fills `c.types` as far as the operator's definition says; false where it has none here.
+  /// Fills `c.types` as far as the operator's definition says; false if it has none here.
   bool infer_types(call& c) {
     const std::string domain = domain_of(c.node.domain());
     if (functions_.count(domain + ":" + c.node.op_type()))

@@ -27,7 +27,7 @@ using dimensions = std::vector<std::int64_t>;
 inline constexpr std::int64_t max_literal = 1024;
 inline constexpr std::size_t max_rank = 64;
 
-/// The number of elements; none where it or a dimension exceeds `limit` or a dimension is negative.
+/// The number of elements; none if it or a dimension exceeds `limit` or a dimension is negative.
 inline std::optional<std::int64_t> element_count(const dimensions& dims, std::int64_t limit) {
   if (std::any_of(dims.begin(), dims.end(), [limit](auto d) { return d < 0 || d > limit; })) return std::nullopt;
   if (std::find(dims.begin(), dims.end(), 0) != dims.end()) return 0;
@@ -51,7 +51,7 @@ inline constexpr double very_large = 9223372036854775808.0;  // 2^63
 
 inline bool is_real(int type) { return type == onnx::TensorProto::FLOAT || type == onnx::TensorProto::DOUBLE; }
 
-/// v as the element type holds it; none where the type does not hold it exactly.
+/// v as the element type holds it; none if the type does not hold it exactly.
 inline std::optional<double> fit(int type, double v) {
   if (type == onnx::TensorProto::DOUBLE) return v;
   if (type == onnx::TensorProto::FLOAT) {
@@ -88,7 +88,7 @@ std::vector<double> raw_values(const std::string& raw) {
   return values;
 }
 
-/// The value of a small tensor in a file; none where it is large, stored elsewhere, of another type, or inconsistent.
+/// The value of a small tensor in a file; none if it is large, stored elsewhere, of another type, or inconsistent.
 inline std::optional<literal> read_literal(const onnx::TensorProto& t) {
   using proto = onnx::TensorProto;
   const dimensions dims(t.dims().begin(), t.dims().end());

@@ -62,7 +62,7 @@ inline void add_uses(const onnx::NodeProto& node, name_list& list) {
   for_each_graph(node, [&](const auto& inner) { add_captured(inner, list); });
 }
 
-/// The operators in an order that can run, the file's own where that can; empty where they wait for each other.
+/// The operators in an order that can run, the file's own if that can; empty if they wait for each other.
 inline std::optional<std::vector<int>> execution_order(const onnx::GraphProto& graph) {
   std::unordered_map<std::string, int> writer;
   for (int i = 0; i < graph.node_size(); ++i)

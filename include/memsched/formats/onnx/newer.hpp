@@ -27,7 +27,7 @@ class newer_operator {
                  const std::string& who)
       : node_(node), op_(node.op_type()), in_(inputs), out_(outputs), who_(who) {}
 
-  /// Operators of ONNX after opset 17; false where the shape does not follow, or the operator is as it was.
+  /// Operators of ONNX after opset 17; false if the shape does not follow, or the operator is as it was.
   bool infer_standard() {
     static const std::unordered_set<std::string> like_first{
         "Mish", "Gelu", "Swish", "GroupNormalization", "RMSNormalization", "BitwiseNot", "RotaryEmbedding", "TensorScatter"};
@@ -118,7 +118,7 @@ class newer_operator {
     return result(std::move(d));
   }
 
-  /// The shape to which two broadcast; false where they do not.
+  /// The shape to which two broadcast; false if they do not.
   static bool merge(dimensions& a, dimensions b) {
     if (a.size() < b.size()) std::swap(a, b);
     b.insert(b.begin(), a.size() - b.size(), 1);

@@ -95,7 +95,7 @@ inline void infer_einsum(call& c) {
   c.types[0] = std::move(p);
 }
 
-/// Gives a loop's carried values the shape with which they enter, where they leave the body with the same.
+/// Gives a loop's carried values the shape with which they enter, if they leave the body with the same.
 inline void fix_loop_shapes(call& c) {
   if (c.bodies.size() != 1) return;
   const auto& outputs = c.bodies[0].outputs;

@@ -290,7 +290,7 @@ class operator_reader : public layer_reader {
     return op;
   }
 
-  /// To the nearest pixel or bilinear, where scales and extents agree.
+  /// To the nearest pixel or bilinear, if scales and extents agree.
   found resize() {
     const bool upsample = node_->op_type() == "Upsample";
     const std::string mode = text("mode", "nearest");

@@ -108,7 +108,7 @@ inline unsigned element_bits(int type) {
   return type >= 0 && static_cast<std::size_t>(type) < bits.size() ? bits[static_cast<std::size_t>(type)] : 0;
 }
 
-/// The name that ONNX gives an element type: FLOAT; its number where ONNX 1.12 has no name for it.
+/// The name that ONNX gives an element type: FLOAT; its number if ONNX 1.12 has no name for it.
 inline std::string type_name(int type) {
   return onnx::TensorProto_DataType_IsValid(type)
              ? onnx::TensorProto_DataType_Name(static_cast<onnx::TensorProto_DataType>(type))

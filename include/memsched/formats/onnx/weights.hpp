@@ -45,7 +45,7 @@ inline std::optional<element> element_of(int type) {
 }
 
 /// The image that a shape with the channels second is: batch, channels, rows and columns; batch, channels, columns; batch
-/// and channels; channels. None where the batch is not 1.
+/// and channels; channels. None if the batch is not 1.
 inline std::optional<extents> image_of(const dimensions& shape) {
   if (shape.size() > 4 || (shape.size() > 1 && shape[0] != 1)) return {};
   switch (shape.size()) {
@@ -79,7 +79,7 @@ class weight_reader {
     }
   }
 
-  /// The float32 elements of a constant of floats or halves; none where they are not known.
+  /// The float32 elements of a constant of floats or halves; none if they are not known.
   std::span<const std::byte> floats(const std::string& name, const value& v) {
     const auto [at, fresh] = made_.try_emplace(name);
     if (fresh) at->second = read(name, v);

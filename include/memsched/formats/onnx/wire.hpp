@@ -32,7 +32,7 @@ inline std::optional<std::uint64_t> take_varint(std::string_view bytes, std::siz
   return std::nullopt;
 }
 
-/// The fields of the message in [begin, end); none where that is no message, or has a group. O(fields).
+/// The fields of the message in [begin, end); none if that is no message, or has a group. O(fields).
 inline std::optional<std::vector<record>> fields_of(std::string_view bytes, std::size_t begin, std::size_t end) {
   std::vector<record> list;
   for (std::size_t at = begin; at < end;) {
@@ -109,7 +109,7 @@ class weight_stripper {
  public:
   explicit weight_stripper(std::string_view bytes) : bytes_(bytes) {}
 
-  /// The model without them: every tensor keeps type and shape. None where the file is no message, or has a group.
+  /// The model without them: every tensor keeps type and shape. None if the file is no message, or has a group.
   std::optional<std::string> run() {
     std::string out;
     if (!copy(message::model, 0, bytes_.size(), 0, out)) return std::nullopt;

@@ -39,7 +39,7 @@ class foreign_operators {
     std::vector<std::int32_t> inputs, outputs;  ///< tensors of the file; -1: absent
   };
 
-  /// An operator by its number in the file; none, and `fault`, where it cannot be copied.
+  /// An operator by its number in the file; none, and `fault`, if it cannot be copied.
   std::optional<operator_copy> find(index_t place, std::string& fault) {
     const auto refuse = [&](std::string why) {
       fault = m_.file.failed() ? m_.file.error().message : std::move(why);
@@ -74,7 +74,7 @@ class foreign_operators {
 
   bool is_constant(std::int32_t t) const { return m_.subgraphs[0].constant(static_cast<index_t>(t)); }
   bool is_variable(std::int32_t t) const { return m_.subgraphs[0].origins[static_cast<std::size_t>(t)] == origin::variable; }
-  /// Shape, type and scales of a tensor; none where these are not known, or the shape is open.
+  /// Shape, type and scales of a tensor; none if these are not known, or the shape is open.
   struct tensor_copy {
     model_writer::shape dimensions;
     value_type type;

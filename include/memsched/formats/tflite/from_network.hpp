@@ -312,7 +312,7 @@ class network_writer : window_writer {
     if (net_.blobs[s.of].size.outputs == 1) s.outputs = {0, 1};
     return node(kind("PRELU"), {x.tensor, weights(s, layout::slopes)}, x.size);
   }
-  /// Where types or quantization differ, a conversion.
+  /// A conversion if types or quantization differ.
   file_value copied(const box& out) {
     const file_value x = operand(0, out);
     if (failed()) return {};

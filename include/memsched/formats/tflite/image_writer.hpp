@@ -25,7 +25,7 @@ inline namespace MEMSCHED_ABI {
 namespace detail::tflite {
 
 /// A value of the file: its tensor, none after a fault, and its extents. All images have the shape 1, rows, columns,
-/// channels; inputs and results of copied operators get it where an operator wants it.
+/// channels; inputs and results of copied operators get it if an operator wants it.
 struct file_value {
   std::int32_t tensor = -1;
   extents size{};
@@ -168,7 +168,7 @@ class image_writer : protected image_parts<file_value> {
     made_.push_back(std::move(data));
     return at->second = constant_of(shape, type, b.name, made_.back());
   }
-  /// Where halves hold all weights of layers exactly, as in a model of half precision, constants that they hold are stored
+  /// If halves hold all weights of layers exactly, as in a model of half precision, constants that they hold are stored
   /// so, followed by a DEQUANTIZE.
   std::int32_t constant_of(const list& shape, const value_type& type, const std::string& name,
                            std::span<const std::byte> data) {

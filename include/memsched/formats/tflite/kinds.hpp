@@ -110,7 +110,7 @@ inline std::string kind_name(kind_id k) {
 
 struct element_type {
   const char* name;
-  unsigned char bits;  ///< of one element; 0 where the file does not tell
+  unsigned char bits;  ///< of one element; 0 if the file does not tell
 };
 
 /// Element types by number. A RESOURCE is a 32-bit handle; elements below a byte are packed.

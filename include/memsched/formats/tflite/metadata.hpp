@@ -38,7 +38,7 @@ inline void put_varint(std::string& bytes, std::uint64_t v) {
   bytes += static_cast<char>(v);
 }
 
-/// Takes a number from the front; none where the bytes end before or it has more than 64 bits.
+/// Takes a number from the front; none if the bytes end before or it has more than 64 bits.
 inline std::optional<std::uint64_t> take_varint(std::string_view& bytes) {
   std::uint64_t v = 0;
   for (unsigned shift = 0; shift < 64 && !bytes.empty(); shift += 7) {
@@ -61,7 +61,7 @@ inline void put_word(std::string& bytes, std::uint32_t v) {
 }  // namespace codec
 
 /// Edges of each subgraph: varint 1, varint number of subgraphs, for each varint number of edges, for each two zigzag
-/// varints. None where the bytes are something else.
+/// varints. None if the bytes are something else.
 inline std::optional<std::vector<std::vector<control_edge>>> read_control_edges(std::string_view bytes) {
   const auto take = [&] { return codec::take_varint(bytes); };
   const auto version = take(), subgraphs = take();
@@ -98,7 +98,7 @@ inline std::string write_control_edges(const std::vector<std::vector<control_edg
 /// An offset that leaves the place to the runtime.
 inline constexpr std::int32_t runtime_decides = -1;
 
-/// Offsets of all tensors of all subgraphs; none where the bytes are something else. Words: version, number of
+/// Offsets of all tensors of all subgraphs; none if the bytes are something else. Words: version, number of
 /// subgraphs (both ignored), number of tensors, offsets; the least significant byte of each comes first.
 inline std::optional<std::vector<std::int32_t>> read_offsets(std::string_view bytes) {
   const auto word = [&](std::size_t i) {

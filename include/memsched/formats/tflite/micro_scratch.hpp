@@ -89,7 +89,7 @@ class micro_scratch {
   }
 
   /// A cell's state: batch times cells, of integers of 16 bits or of floating point. The two variables of an operator have as
-  /// many elements where nothing is projected, as the kernel demands.
+  /// many elements if nothing is projected, as the kernel demands.
   bytes state_of_lstm(std::size_t s, const operator_info& op) {
     bytes state = 0;
     for (const index_t t : op.inputs)

@@ -35,7 +35,7 @@ constexpr micro_size both(std::uint16_t n) { return {n, n}; }
 /// A kernel keeps a multiplier and a shift for each channel of this operand; the channels lie in this dimension.
 struct micro_channels {
   std::uint8_t operand = 0, dimension = 0;  ///< operand 0: none
-  bool when_several = false;                ///< only where the operand has several scales
+  bool when_several = false;                ///< only if the operand has several scales
 };
 
 /// Structures that TensorFlow Lite Micro makes for an operator of a kind, by its reference kernels of 2026.

@@ -37,7 +37,7 @@ class ends_reader {
       next = std::find_if(next, ids.end(), [&](tensor_id id) { return d_.tensor_names[id] == name; });
       if (next == ids.end()) return {};
       ends.back() = {*next, tensors_.shape(t)};
-      to_.describe(*next++, tensors_.facts(t));  // also where no operator uses it
+      to_.describe(*next++, tensors_.facts(t));  // also if no operator uses it
     }
     return ends;
   }
@@ -53,7 +53,7 @@ class ends_reader {
 struct graph_order_or_fault : graph_order {
   std::optional<graph_error> error{};
 };
-/// The order of the file, for graphs that set variables up: no other one is possible where all of it is state.
+/// The order of the file, for graphs that set variables up: no other one is possible if all of it is state.
 inline graph_order_or_fault as_listed(const problem& p) {
   graph_order_or_fault found;
   for (const op_id i : p.ops()) found.order.push_back(i);

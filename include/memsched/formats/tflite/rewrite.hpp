@@ -321,7 +321,7 @@ class file_writer {
     return list;
   }
 
-  /// Writes metadata over all old ones of its name, where each has the same length; false where it must get a new place.
+  /// Writes metadata over all old ones of its name, if each has the same length; returns false if it must get a new place.
   /// No contents stand for a plan that leaves every tensor to the runtime.
   bool overwrite(const metadata_change& c) {
     bool fits = false;

@@ -87,7 +87,7 @@ class tensor_sizes {
   /// Graph inputs whose open batch was read as the shape beside it says, one line each; once `infer` has run.
   const std::vector<std::string>& assumed() const { return assumed_; }
 
-  /// The dimensions of a tensor of subgraph 0; -1 where one is open.
+  /// The dimensions of a tensor of subgraph 0; -1 for an open one.
   dimensions shape(index_t t) { return known(m_.subgraphs[0], t); }
 
   /// The type and the dimensions of a tensor of subgraph s.
@@ -127,7 +127,7 @@ class tensor_sizes {
   }
 
  private:
-  /// The dimensions that the file declares; -1 where the shape or its signature leaves one open.
+  /// The dimensions that the file declares; -1 for one that the shape or its signature leaves open.
   dimensions declared(const table& t) {
     const std::vector<std::int32_t> stored = m_.file.numbers(t, tensor_fields::shape);
     const std::vector<std::int32_t> signature = m_.file.numbers(t, tensor_fields::shape_signature);
@@ -229,7 +229,7 @@ class tensor_sizes {
     }
   }
 
-  /// Takes the shape beside the signature where that is no placeholder: nothing but the batch is open, or an operator that
+  /// Takes the shape beside the signature if that is no placeholder: nothing but the batch is open, or an operator that
   /// keeps the number of elements has as many of them in its operand.
   void fill_as_stored(const subgraph_info& g, const operator_info& op, const table& result, dimensions& dims) {
     const std::vector<std::int32_t> stored = m_.file.numbers(result, tensor_fields::shape);
@@ -268,7 +268,7 @@ class tensor_sizes {
     return !dims.empty() && dims[0] < 0 && std::count(dims.begin(), dims.end(), -1) == 1;
   }
 
-  /// Open dimensions of a result to which the inputs broadcast; they stay open where the inputs do not fit together.
+  /// Open dimensions of a result to which the inputs broadcast; they stay open if the inputs do not fit together.
   static void broadcast(const std::vector<dimensions>& inputs, dimensions& dims) {
     for (std::size_t i = 0; i < dims.size(); ++i) {
       std::int64_t size = 1;

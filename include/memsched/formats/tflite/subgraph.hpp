@@ -72,7 +72,7 @@ class model_file {
  public:
   explicit model_file(std::string_view bytes) : file(bytes) {}
 
-  /// Reads everything; false where the file has a fault.
+  /// Reads everything; false if the file has a fault.
   bool read() {
     const table model = root = file.root();
     if (const auto v = file.number<std::uint32_t>(model, model_fields::version); v != 3)
@@ -235,7 +235,7 @@ class model_file {
     return op;
   }
 
-  /// Tensors that a field lists. Where they may be absent, -1 is left out.
+  /// Tensors that a field lists. If they may be absent, -1 is left out.
   std::vector<index_t> indices(const subgraph_info& g, const table& owner, field f, bool optional = false) {
     std::vector<index_t> found;
     const std::vector<std::int32_t> listed = file.numbers(owner, f);

@@ -140,7 +140,7 @@ class untrusted_file {
     return t.data->GetField<T>(f.slot(), otherwise);
   }
 
-  /// The table in a field; none where the field is absent.
+  /// The table in a field; none if the field is absent.
   table child(const table& t, field f) {
     const std::uint8_t* at = offset_field(t, f);
     if (at == nullptr) return {};
@@ -187,13 +187,13 @@ class untrusted_file {
     return {reinterpret_cast<const char*>(list->Data()), list->size()};
   }
 
-  /// Where the list in a field starts, in bytes from the start of the file; 0 where the field is absent.
+  /// Where the list in a field starts, in bytes from the start of the file; 0 if the field is absent.
   std::size_t list_position(const table& t, field f) {
     const std::uint8_t* at = offset_field(t, f);
     return at == nullptr ? 0 : offset_of(target(at));
   }
 
-  /// Where the number in a field stands, in bytes from the start of the file; 0 where the field is absent.
+  /// Where the number in a field stands, in bytes from the start of the file; 0 if the field is absent.
   template <class T>
   std::size_t number_position(const table& t, field f) {
     if (t.data == nullptr || failed()) return 0;
@@ -209,7 +209,7 @@ class untrusted_file {
   }
 
   /// The field with this number as the file has it, and the bytes after it up to the next field or the end of the table, at
-  /// most eight bytes: as many as a number there can have. Its width is 0 where the field is absent.
+  /// most eight bytes: as many as a number there can have. Its width is 0 if the field is absent.
   std::pair<std::uint64_t, std::size_t> raw_number(const table& t, flatbuffers::voffset_t number) {
     const auto place = [&](std::size_t n) -> std::size_t {
       return t.data->GetOptionalFieldOffset(static_cast<flatbuffers::voffset_t>(4 + 2 * n));
@@ -248,7 +248,7 @@ class untrusted_file {
     return fault(error_code::bad_input, what + ": damaged: it reaches past the end of the file or is misaligned");
   }
 
-  /// The table that the offset at byte `at` leads to; none where either is damaged.
+  /// The table that the offset at byte `at` leads to; none if either is damaged.
   table open(std::size_t at, place where) {
     const flatbuffers::uoffset_t step = verifier_.VerifyOffset(at);
     const std::uint8_t* data = begin_ + at + step;
@@ -257,7 +257,7 @@ class untrusted_file {
     return {reinterpret_cast<const flatbuffers::Table*>(data), where};
   }
 
-  /// Where the offset in a field stands, verified; null where the field is absent.
+  /// Where the offset in a field stands, verified; null if the field is absent.
   const std::uint8_t* offset_field(const table& t, field f) {
     if (t.data == nullptr || failed()) return nullptr;
     if (!t.data->VerifyOffset(verifier_, f.slot())) return damaged(t.where.text(f)), nullptr;
@@ -285,7 +285,7 @@ class untrusted_file {
     return true;
   }
 
-  std::vector<std::uint64_t> words_;  ///< a copy, where the caller's bytes are not aligned
+  std::vector<std::uint64_t> words_;  ///< a copy, if the caller's bytes are not aligned
   const std::uint8_t* begin_;
   std::size_t tables_size_;  ///< offsets reach 2 GiB; beyond that only weights are stored
   std::uint64_t file_size_;

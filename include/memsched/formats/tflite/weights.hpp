@@ -36,7 +36,7 @@ struct scales {
   std::int32_t dimension = 0;
 };
 
-/// A constant: its bytes are little-endian elements in the order of its shape, none where they are not known.
+/// A constant: its bytes are little-endian elements in the order of its shape, none if they are not known.
 struct constant {
   element type = element::float32;
   std::vector<std::int64_t> shape{};
@@ -66,7 +66,7 @@ class typed_tensors {
     return *shapes_[t];
   }
 
-  /// The extents that a shape has with ones before it, up to four dimensions; none where the first of four is not 1.
+  /// The extents that a shape has with ones before it, up to four dimensions; none if the first of four is not 1.
   static std::optional<extents> image_of(const dimensions& shape) {
     if (shape.size() > 4 || (shape.size() == 4 && shape[0] != 1)) return {};
     const auto at = [&](std::size_t from_end) -> std::int64_t {
@@ -93,14 +93,14 @@ class typed_tensors {
   scales scales_of(index_t t) { return quantized(t); }
 
   /// The content of a constant: data of the file, also after a DEQUANTIZE; none if its type is not known. Without data if
-  /// another operator computes it, or where it lies in another file.
+  /// another operator computes it, or if it lies in another file.
   const std::optional<constant>& content(index_t t) {
     const auto [at, fresh] = contents_.try_emplace(t);
     if (fresh) at->second = read_content(t);
     return at->second;
   }
 
-  /// A small list of integers; none where the tensor is no constant of integers with data.
+  /// A small list of integers; none if the tensor is no constant of integers with data.
   std::optional<std::vector<std::int64_t>> integers(index_t t) {
     const auto& c = content(t);
     if (!c || (c->type != element::int32 && c->type != element::int64)) return {};

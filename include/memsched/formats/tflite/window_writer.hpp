@@ -53,7 +53,7 @@ class window_writer : protected image_writer {
       before[i] = n.first - (o.first * stride - pad);
       behind[i] = (o.last - 1) * stride - pad + (kernel - 1) * dilation + 1 - n.last;
     }
-    // A tensor that is there is read whole where no window reaches its last rows, which would cost a slice.
+    // A tensor that is there is read whole if no window reaches its last rows, which would cost a slice.
     box longer = in;
     for (const placed& part : op_->reads[0].parts) {
       const box b = box_of(net_, part);
@@ -242,7 +242,7 @@ class window_writer : protected image_writer {
     coordinate before, behind;
   };
   /// Rows that a SAME operator reads so that it makes those of `out` among others: more rows of the tensor, or zeros where
-  /// no window of `out` reaches. None where there are none.
+  /// no window of `out` reaches. None if there are none.
   std::optional<larger> among_same(const placement& p, const box& out, axis a) const {
     const window_line l = line_of(op_->does.win, a);
     const coordinate before = a == axis::rows ? p.before.rows : p.before.columns;
