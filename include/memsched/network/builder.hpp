@@ -35,11 +35,11 @@ struct layer {
   quantization quant{};  ///< of the result; absent: the builder's default
 };
 
-/// Collects layers; `build` checks them. A layer's result is a tensor id; where a layer is at fault, `build` says so, and
-/// ids that come of it are `none`. Operators are called "<kind>_<number>" where they have no name.
+/// Collects layers; `build` checks them. A layer's result is a tensor id; if a layer is at fault, `build` says so, and
+/// ids that come of it are `none`. Operators are called "<kind>_<number>" if they have no name.
 class network_builder {
  public:
-  /// All tensors have this element type, and this quantization where a layer does not say.
+  /// All tensors have this element type, and this quantization if a layer does not say.
   explicit network_builder(std::string name, element e = element::float32, quantization quant = {})
       : element_(e), quant_(quant) {
     net_.name = std::move(name);

@@ -236,7 +236,7 @@ class network_check {
 /// The name of a kind in messages.
 inline const char* to_string(op_kind k) { return detail::facts_of(k).name; }
 
-/// The first fault of a network, with the operator or tensor that has it; an empty message where there is none: ids that do
+/// The first fault of a network, with the operator or tensor that has it; an empty message if there is none: ids that do
 /// not exist, operators out of order, parts outside their image, extents and windows that do not agree, weights out of
 /// range. O(size of the network).
 MEMSCHED_FUNCTION graph_error check_network(const network& net);

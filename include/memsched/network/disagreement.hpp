@@ -17,8 +17,8 @@ inline namespace MEMSCHED_ABI {
 
 namespace detail {
 
-/// Calls f(r, c, k, number in before, number in after, tensor of before) for each element of each output of `after`. An
-/// error where an output of `before` is not there element for element.
+/// Calls f(r, c, k, number in before, number in after, tensor of before) for each element of each output of `after`.
+/// Returns an error if an output of `before` is not there element for element.
 template <class Number, class F>
 std::string compare_outputs(const network& before, const network& after, const std::vector<std::vector<Number>>& x,
                             const std::vector<std::vector<Number>>& y, F&& f) {
@@ -82,7 +82,7 @@ enum class exactness : unsigned char { reals, bits };
 MEMSCHED_FUNCTION std::string disagreement(const network& before, const network& after, std::uint64_t seed = 1,
                                            exactness exact = exactness::bits);
 
-/// The same; nothing where `go_on`, which is asked before each row that an operator computes, said no before the runs ended.
+/// The same; nothing if `go_on`, which is asked before each row that an operator computes, said no before the runs ended.
 MEMSCHED_FUNCTION std::optional<std::string> disagreement(const network& before, const network& after, std::uint64_t seed,
                                                           exactness exact, base::function_ref<bool()> go_on);
 

@@ -17,7 +17,7 @@ struct gathered {
   extents size;  ///< of the whole operand
   box here;
   std::vector<Number> values;
-  std::vector<unsigned char> there;  ///< per value: whether a part holds it; empty where all do
+  std::vector<unsigned char> there;  ///< per value: whether a part holds it; empty if all do
 
   std::size_t at(coordinate r, coordinate c, coordinate k) const {
     return static_cast<std::size_t>(((r - here.rows.first) * here.columns.size() + (c - here.columns.first)) *

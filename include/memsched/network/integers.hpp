@@ -21,7 +21,7 @@ struct int8_numbers {
   using number = std::int32_t;
 
   std::uint64_t seed = 1;
-  bool random_weights = true;  ///< even where the model has its own
+  bool random_weights = true;  ///< even if the model has its own
 
   number from_hash(std::uint64_t h) const { return static_cast<number>(h % 255) - 127; }
   std::uint64_t digest(number x) const { return static_cast<std::uint32_t>(x); }

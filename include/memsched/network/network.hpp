@@ -72,7 +72,7 @@ constexpr blob::axes packed(const blob::axes& a) {
   return {a.rows * a.columns * a.inputs, a.columns * a.inputs, a.inputs, 1};
 }
 
-/// A part of a blob: these output and input channels, whole kernels. `of` is none where the operator has no such weights.
+/// A part of a blob: these output and input channels, whole kernels. `of` is none if the operator has no such weights.
 struct slice {
   index_t of = none;
   interval outputs{}, inputs{};
@@ -127,9 +127,9 @@ enum class op_kind : unsigned char {
   transposed_convolution,  ///< output row y takes input row i with kernel row k where y = i * stride - pad + k * dilation
   max_pooling,
   average_pooling,  ///< an average divides by the number of cells inside the image (or see `count_pad`)
-  mean,             ///< over all rows and columns; where `win.kernel_*` are these, the file calls it an average pooling
+  mean,             ///< over all rows and columns; if `win.kernel_*` are these, the file calls it an average pooling
   dense,            ///< a product of a matrix and all elements of the operand, in the network's `order`
-  /// Of two operands, or of one and a constant (`weights`); where `bias` is there, multiply adds it (batch normalization).
+  /// Of two operands, or of one and a constant (`weights`); if `bias` is there, multiply adds it (batch normalization).
   /// An operand with extent 1 along an axis is repeated along it; with fewer channels, it counts for the first ones only.
   add,
   subtract,
@@ -138,7 +138,7 @@ enum class op_kind : unsigned char {
   minimum,
   maximum,
   /// Element (r, c, k) of the operand. Concatenation: an operand of several parts. Split: a result of several parts. Slice:
-  /// a result that lacks parts. Where element type or quantization of operand and result differ, it converts.
+  /// a result that lacks parts. If element type or quantization of operand and result differ, it converts.
   copy,
   pad,  ///< constant: `win.pad_*` before the image; how much after it, the extents of the result say
   resize_bilinear,
@@ -146,7 +146,7 @@ enum class op_kind : unsigned char {
   depth_to_space,  ///< `block` x `block` pixels of each pixel's channels
   reshape,         ///< the same elements in the network's `order`, in an image of other extents
   unary,           ///< `act` of each element
-  prelu,           ///< x, or slope * x where x < 0; `weights` has the slopes by channel
+  prelu,           ///< x, or slope * x if x < 0; `weights` has the slopes by channel
   softmax,         ///< over channels
   add_sums,        ///< the sum of all operands, which are sums (see `summation`)
   /// Rounding and activation of the sum of its operands, which are sums, or tokens. With a bias, adds that first. `weights`
@@ -162,7 +162,7 @@ enum class op_kind : unsigned char {
 /// `operation::reduces` is its range.
 enum class summation : unsigned char {
   complete,  ///< all of it: bias, terms, rounding, activation
-  partial,   ///< writes the terms of `reduces` (and the bias, where it has one) as a sum
+  partial,   ///< writes the terms of `reduces` (and the bias, if it has one) as a sum
   onto,      ///< the last operand is a sum: writes that and the terms of `reduces`; may overwrite it
   into,      ///< the last operand is a sum: changes it in place, and writes a token
   last,  ///< the last operand is a sum that lacks the terms of `reduces` only: adds these, rounds, applies the activation
@@ -240,7 +240,7 @@ struct operation {
   slice weights{}, bias{};
   summation sum = summation::complete;
   /// The range of a partial sum: input channels of a convolution or dense layer (of all elements), rows of
-  /// a mean. Empty where `sum` is complete.
+  /// a mean. Empty if `sum` is complete.
   interval reduces{};
   tensor_id overwrites = none;          ///< an operand that gives its place to the first result
   std::vector<op_id> after{};           ///< operators that must run before it, beside the writers of its operands
@@ -248,7 +248,7 @@ struct operation {
   op_id origin = none;                  ///< provenance: the operator of the first network that it does a part of
   index_t place = none;                 ///< of an operator from a file: its number in the file's list
   std::string kind{};                   ///< of an operator from a file: its name there
-  std::optional<strided> definition{};  ///< of an opaque operator, where programs can run it all the same
+  std::optional<strided> definition{};  ///< of an opaque operator, if programs can run it all the same
   std::string not_understood{};  ///< of an opaque operator: why, as "weights that an operator computes"; empty: not known
 };
 

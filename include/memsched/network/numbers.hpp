@@ -73,7 +73,7 @@ inline double stored(const blob& b, std::int64_t o, std::int64_t r, std::int64_t
 }
 inline double fan_in(const blob& b) { return static_cast<double>(b.size.rows * b.size.columns * b.size.inputs); }
 
-/// The real function of an activation; a fixed one in [-1, 1) where the library does not know it.
+/// The real function of an activation; a fixed one in [-1, 1) if the library does not know it.
 inline double activate(const attributes& a, double x) {
   switch (a.act) {
     case activation::identity: return x;
@@ -198,7 +198,7 @@ struct float_numbers {
   using number = float;
 
   std::uint64_t seed = 1;
-  bool random_weights = true;  ///< even where the model has its own
+  bool random_weights = true;  ///< even if the model has its own
   /// Runs with absolute values of inputs, weights and constants, for bounds on rounding errors.
   bool absolute = false;
 

@@ -24,7 +24,7 @@ struct opaque_group {
 /// for a network with such operators is none for the model: tensors that they keep whole might be cut. O(operators).
 MEMSCHED_FUNCTION std::vector<opaque_group> opaque_groups(const network& net);
 
-/// The same for people: "14 of 31 operators are not understood: 13 DEPTHWISE_CONV_2D (reason), 1 TRANSPOSE". Empty where all
+/// The same for people: "14 of 31 operators are not understood: 13 DEPTHWISE_CONV_2D (reason), 1 TRANSPOSE". Empty if all
 /// are understood; the four largest groups otherwise.
 MEMSCHED_FUNCTION std::string opaque_text(const std::vector<opaque_group>& groups, std::size_t operators);
 

@@ -144,7 +144,7 @@ inline box needed(const operation& op, std::size_t k, const box& out) {
 /// The part that an operator computes: the box of its `target` that its results, or its sum, hold.
 inline box computes(const network& net, const operation& op) { return hull_of(net, target(op)); }
 
-/// The box that the elements of an interval of an image, counted in this order, fill; empty where they fill none.
+/// The box that the elements of an interval of an image, counted in this order, fill; empty if they fill none.
 inline box box_of_elements(const extents& e, const interval& i, element_order order) {
   const bool by_rows = order == element_order::rows_columns_channels;
   const coordinate outer = by_rows ? e.rows : e.channels, middle = by_rows ? e.columns : e.rows,

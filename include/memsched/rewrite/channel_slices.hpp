@@ -13,7 +13,7 @@ namespace memsched {
 inline namespace MEMSCHED_ABI {
 
 /// The tensors between an expansion and a projection, the expansion's result first: each is read by the next operator alone.
-/// Empty where operator i is no projection: an ungrouped convolution of one tensor that channel-separable operators of one
+/// Empty if operator i is no projection: an ungrouped convolution of one tensor that channel-separable operators of one
 /// operand make of the result of another ungrouped convolution.
 MEMSCHED_FUNCTION std::vector<tensor_id> expanded_by(const network& net, const uses& use, op_id i);
 

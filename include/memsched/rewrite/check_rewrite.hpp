@@ -11,7 +11,7 @@ namespace memsched {
 inline namespace MEMSCHED_ABI {
 
 /// The first fault of `after` as a rewrite of the first network `before`; empty if there is none. Then, for any
-/// weights and inputs, `after` computes the outputs of `before`: over real numbers, and, where no operators changed
+/// weights and inputs, `after` computes the outputs of `before`: over real numbers, and, if no operators changed
 /// places, to the bit wherever sums of the same terms in another order are equal (always, over integers). Checked are:
 ///
 /// 1. Every output element of `before` is computed by exactly one part of an output of `after`, and nothing else is output.
@@ -175,7 +175,7 @@ class rewrite_check : sum_check {
       }
   }
 
-  /// Where an operand of `op` lacks the zeros that a pad puts around its origin's, takes the origin for one with that pad.
+  /// If an operand of `op` lacks the zeros that a pad puts around its origin's, takes the origin for one with that pad.
   void take_over_pads(const operation& op, operation& expected) const {
     for (std::size_t k = 0; k < expected.reads.size() && k < op.reads.size(); ++k)
       while (expected.reads[k].size != op.reads[k].size && expected.reads[k].parts.size() == 1) {
@@ -212,7 +212,7 @@ class rewrite_check : sum_check {
       check_place(i, op.writes[k], expected.writes[k], value ? tensor_role::value : tensor_role::sum);
   }
 
-  /// The elements of an operand that a part of a dense layer's sum reads, where they are whole rows (channels, where the
+  /// The elements of an operand that a part of a dense layer's sum reads, if they are whole rows (channels, if the
   /// network counts by channels first), or channels of a single pixel.
   bool dense_terms(const interval& reduces, const extents& n, std::vector<interval>& rows, interval& columns,
                    interval& channels) const {
@@ -314,7 +314,7 @@ class exchange {
     plain.win.dilation_rows = conv.does.win.dilation_rows, plain.win.dilation_columns = conv.does.win.dilation_columns;
     return conv.does == plain && conv.sum == summation::complete;
   }
-  /// Puts the reader of operator i in front of it, where that is so in the other network and may be.
+  /// Puts the reader of operator i in front of it, if that is so in the other network and may be.
   bool exchanged(op_id i) {
     const operation& op = now_.operations[i];
     const bool resizes = op.does.what == op_kind::resize_bilinear || op.does.what == op_kind::resize_nearest;

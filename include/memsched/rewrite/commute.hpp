@@ -28,7 +28,7 @@ MEMSCHED_FUNCTION bool may_commute(const network& net, const uses& use, op_id i)
 /// Lemma. A resize makes each pixel a sum of pixels with weights that do not depend on the channel and add to one; so does a
 /// mean over the image, with equal weights. A linear map of the channels commutes with such a sum, and a bias b comes out as
 /// b. Precondition: may_commute. Exact over the reals only: rounded numbers are blended instead of blends rounded.
-/// Multiply-accumulates fall where the resize enlarges, and in front of a mean to those of one pixel.
+/// Multiply-accumulates fall if the resize enlarges, and in front of a mean to those of one pixel.
 MEMSCHED_FUNCTION network commute(network net, op_id i);
 
 }  // namespace MEMSCHED_ABI

@@ -43,13 +43,13 @@ inline bool may_run_in_parts(const operation& op, const cut_points& result) {
 }
 
 /// The network with its tensors cut at these points, one entry per tensor. Every value is computed once:
-/// multiply-accumulates stay, and so does each bit, where a kernel sums in the same order for a part as for the whole.
+/// multiply-accumulates stay, and so does each bit, if a kernel sums in the same order for a part as for the whole.
 ///
 /// Lemma. Each part holds the values of the first network in its box. Proof, by induction over an order: its operator reads
 /// the rows that `needed` says, each from a part that holds them, and has pad where the whole tensor has pad, since it works
 /// in the coordinates of the whole image.
 ///
-/// Lemma (refinement). Where an operator that works in place has its input and result cut alike, and no view is cut, the
+/// Lemma (refinement). If each operator that works in place has its input and result cut alike, and no view is cut, the
 /// best peak does not rise. Proof: run the parts of each operator of a best order one after the other; what is live is then,
 /// at any time, part of what was live.
 ///
@@ -57,7 +57,7 @@ inline bool may_run_in_parts(const operation& op, const cut_points& result) {
 /// with points that are none. O(parts + uses times the parts of a tensor).
 MEMSCHED_FUNCTION result<network> cut(const network& net, const std::vector<cut_points>& cuts);
 
-/// Every tensor in up to n blocks of rows, where its writer may run in parts: results of operators that are local along
+/// Every tensor in up to n blocks of rows, if its writer may run in parts: results of operators that are local along
 /// rows, and graph inputs; never a view or the tensor that one names.
 inline std::vector<cut_points> row_cuts(const network& net, coordinate n) {
   std::vector<cut_points> cuts(net.tensors.size());
@@ -169,7 +169,7 @@ class cutting {
             {b.channels.first + by.channel, b.channels.last + by.channel}};
   }
 
-  /// The parts of an image that meet a box; all where there is none.
+  /// The parts of an image that meet a box; all if there is none.
   image parts_of(const image& x, const box* wanted) const {
     image y{x.size, {}};
     for (const placed& p : x.parts)

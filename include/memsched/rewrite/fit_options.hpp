@@ -58,11 +58,11 @@ struct fit_step {
   bool kept = false;
 };
 
-/// The answer of `fit`. Where `error` is set, nothing else is.
+/// The answer of `fit`. If `error` is set, nothing else is.
 struct [[nodiscard]] fitted {
   network net;                      ///< rewritten; its operators' and tensors' origins are those of the given one
   std::vector<op_id> order;         ///< of net's operators
-  std::vector<op_id> form_order{};  ///< of the operators that `form` makes of net in that order; empty where there is none
+  std::vector<op_id> form_order{};  ///< of the operators that `form` makes of net in that order; empty if there is none
   fit_point before, after;          ///< of the given network as it is; of net, in its form
   /// Of the given network's operators, after those of `stream_inputs` if its input comes part by part; with `before.peak`.
   std::vector<op_id> given_order{};

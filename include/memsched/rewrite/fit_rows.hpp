@@ -88,8 +88,8 @@ class fit_rows : protected fit_trials {
   }
 
   /// A finer cut of the base in the order of the best network so far: the parts of each of its operators one after the
-  /// other. Its given order then is one that the scheduler cannot do worse than. As it is, where parts straddle those of the
-  /// best.
+  /// other. Its given order then is one that the scheduler cannot do worse than. Leaves `parts` as it is if its parts
+  /// straddle those of the best.
   network follow_best(network parts) const {
     std::vector<std::vector<std::pair<box, std::size_t>>> places(first_.operations.size());  // per origin: part, position
     for (std::size_t i = 0; i < best_.order.size(); ++i)
@@ -121,8 +121,8 @@ class fit_rows : protected fit_trials {
   /// one needs the rest.
   double cut_share() const { return o_.has_time_limit() ? 0.04 : 0.125; }
 
-  /// Cuts every tensor finer and finer, until that is no better than coarser cuts were: twice in a row, or once where less
-  /// than half of the time is left. Where a cut gains little over a coarser one, more blocks may not help: R10 is
+  /// Cuts every tensor finer and finer, until that is no better than coarser cuts were: twice in a row, or once if less
+  /// than half of the time is left. If a cut gains little over a coarser one, more blocks may not help: R10 is
   /// tried while there are few.
   void cut_evenly() {
     bool copied = false;
@@ -151,8 +151,8 @@ class fit_rows : protected fit_trials {
   }
 
   /// R10 for tensors that are live at the peak and wait for a reader, and for those larger than their sources: an
-  /// operator of few multiply-accumulates once for each reader, in the base, which is cut as before; where the peak falls.
-  /// Gives the best peak after it, and `no_limit` where none fell.
+  /// operator of few multiply-accumulates once for each reader, in the base, which is cut as before, if the peak falls.
+  /// Gives the best peak after it, and `no_limit` if none fell.
   bytes copy_producers() {
     bytes peak = no_limit;
     const auto now = [&] { return std::pair(best_.cost.peak, base_.operations.size()); };
@@ -220,7 +220,7 @@ class fit_rows : protected fit_trials {
       settle(level);
     }
   }
-  /// Raises the levels of these tensors; where all are as fine as can be, of their neighbours, and theirs, until one is not.
+  /// Raises the levels of these tensors; if all are as fine as can be, of their neighbours, and theirs, until one is not.
   bool raise(row_levels& level, std::vector<bool> of) const {
     for (bool grew = true; grew;) {
       bool raised = false;
@@ -236,7 +236,7 @@ class fit_rows : protected fit_trials {
     return false;
   }
 
-  /// Cuts coarser again where the budget still holds: tensors with the most blocks first.
+  /// Cuts tensors coarser again if the budget still holds, those with the most blocks first.
   void coarsen(row_levels level) {
     for (bool changed = true; changed && !out_of_time();) {
       changed = false;
@@ -274,9 +274,9 @@ class fit_rows : protected fit_trials {
 
   network base_;
   row_levels most_;        ///< per tensor of the base
-  row_levels best_level_;  ///< those of the best network, where it is a cut of the base
+  row_levels best_level_;  ///< those of the best network, if it is a cut of the base
   std::vector<std::pair<tensor_id, tensor_id>> near_, alike_;
-  std::pair<bytes, std::size_t> in_vain_{};  ///< the best peak, and the base's operators, where copies did not help
+  std::pair<bytes, std::size_t> in_vain_{};  ///< the best peak, and the base's operators, when copies did not help
 };
 
 }  // namespace detail

@@ -72,7 +72,7 @@ class fit_run : fit_stripes {
 
   // Rules for whole tensors.
 
-  /// One rule on all of its sites at once; one by one where that raises the peak.
+  /// One rule on all of its sites at once; one by one if that raises the peak.
   template <class May, class Apply>
   void free_rule(const char* name, May&& may, Apply&& apply) {
     network all = base_;
@@ -110,7 +110,7 @@ class fit_run : fit_stripes {
     if (!met()) slice_at_peak();
   }
 
-  /// R2 wherever it may be applied, where the peak falls: more operators have to earn it.
+  /// R2 wherever it may be applied, if the peak falls: more operators have to earn it.
   void split_by_parts(network net) {
     std::size_t sites = 0;
     for (op_id i = 0; i < net.operations.size();) {
@@ -137,7 +137,7 @@ class fit_run : fit_stripes {
     return true;
   }
 
-  /// R1 where the result of a convolution of several parts is live at the peak, where the peak falls. The result
+  /// R1 where the result of a convolution of several parts is live at the peak, if the peak falls. The result
   /// competes as it is: row blocks are made of the base.
   void split_at_peak() {
     for (bool fell = true; fell && !met() && !out_of_time();) {

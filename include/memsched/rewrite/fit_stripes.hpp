@@ -24,7 +24,7 @@ class fit_stripes : protected fit_rows {
 
  protected:
   /// Regions of a network in stripes, one after the other, each around the peak of the network before it, as long as the
-  /// peak falls. Gives the last network. It is the best one, too, where its peak is below that.
+  /// peak falls. Gives the last network. It is the best one, too, if its peak is below that.
   network pay(const network& from) {
     std::optional<fit_trial> now = measure(streamed(from));
     network plain = from;  // without the operators that read streamed inputs
@@ -72,7 +72,7 @@ class fit_stripes : protected fit_rows {
     return e ? e->peak : no_limit;
   }
 
-  /// Likewise of the form that is asked for; `no_limit` where there is none.
+  /// Likewise of the form that is asked for; `no_limit` if there is none.
   bytes formed_peak_as_given(const network& net) {
     std::vector<op_id> given(net.operations.size());
     std::iota(given.begin(), given.end(), op_id{0});

@@ -29,7 +29,7 @@ namespace detail {
 struct fit_trial {
   network net;
   std::vector<op_id> order;
-  fit_point cost;                       ///< in its form, where one is asked for
+  fit_point cost;                       ///< in its form, if one is asked for
   std::vector<tensor_id> live_at_peak;  ///< live at any step that reaches the peak, ascending
   std::size_t peak_step = 0;            ///< the first step of the order that reaches the peak
   fit_point own{};                      ///< the cost of the network as it is
@@ -66,8 +66,8 @@ class fit_trials {
     return out_.stopped != stop_reason::finished;
   }
 
-  /// The best order of a network under the scheduler, and its cost; nothing and `error` where it is at fault, nothing and
-  /// `formless_` where it has no such form as is asked for. With a budget, the search may end at it.
+  /// The best order of a network under the scheduler, and its cost; nothing and `error` if it is at fault, nothing and
+  /// `formless_` if it has no such form as is asked for. With a budget, the search may end at it.
   std::optional<fit_trial> measure(network net, bytes budget = no_limit, double share = 0.125) {
     if (net.operations.size() > first_.operations.size()) start_in_waves(net, budget, share);
     return schedule(std::move(net), budget, share, 0);
@@ -146,7 +146,7 @@ class fit_trials {
       if (live[t]) trial.live_at_peak.push_back(t);
   }
 
-  /// Brings the operators of a network in parts into an order in waves where that is better than their own. Schedulers
+  /// Brings the operators of a network in parts into an order in waves if that is better than their own. Schedulers
   /// start from it.
   void start_in_waves(network& net, bytes budget, double share) {
     const auto low = lower(net);
@@ -192,7 +192,7 @@ class fit_trials {
     std::optional<fit_trial> trial = measure(std::move(net), no_limit, share);
     return trial && take(std::move(*trial), std::move(rule), std::move(site), ties);
   }
-  /// Likewise for a network in the order of another one; and, where that leaves a gap, for the same network as it lists its
+  /// Likewise for a network in the order of another one; and, if that leaves a gap, for the same network as it lists its
   /// operators, row after row, which schedulers recognize.
   bool try_either(network follows, network rows, std::string rule, std::string site, double share) {
     if (!is_allowed(follows)) return false;

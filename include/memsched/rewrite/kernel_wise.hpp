@@ -1,4 +1,4 @@
-// R2, kernel-wise: f(concat(x, y)) = concat(f(x), f(y)) where each channel of f depends on one channel of its operand alone.
+// R2, kernel-wise: f(concat(x, y)) = concat(f(x), f(y)) if each channel of f depends on one channel of its operand alone.
 #pragma once
 
 #include <vector>
@@ -20,7 +20,7 @@ inline bool is_channel_separable(const operation& op) {
 }
 
 /// The channels of an operator's result at which a part of one of its operands begins, ascending, without 0; output channels
-/// c * m, ... belong to input channel c, where there are m times as many. Empty where the operands have one part each.
+/// c * m, ... belong to input channel c, if there are m times as many. Empty if the operands have one part each.
 MEMSCHED_FUNCTION std::vector<coordinate> part_boundaries(const operation& op);
 
 /// Whether all readers of a tensor can take it in parts, and nothing else needs it in one piece: it is a value, no graph

@@ -23,7 +23,7 @@ enum class sum_form : unsigned char {
 };
 
 /// The range of the sum that an operator makes of one part of its operand: channels of a convolution, rows of a mean,
-/// elements of a dense layer in the network's order. Empty where these are no interval.
+/// elements of a dense layer in the network's order. Empty if these are no interval.
 inline interval terms_of(const network& net, const operation& op, const placed& p) {
   const box b = box_of(net, p);
   if (op.does.what == op_kind::mean) return b.rows;
@@ -36,7 +36,7 @@ inline interval terms_of(const network& net, const operation& op, const placed& 
   return box_of_elements(n, i, net.order) == b ? i : interval{};
 }
 
-/// The ranges of operator i's sum, part by part of its operand. Empty where the parts are fewer than two, or overlap and do
+/// The ranges of operator i's sum, part by part of its operand. Empty if the parts are fewer than two, or overlap and do
 /// not lie side by side along the range.
 inline std::vector<interval> terms_of(const network& net, const operation& op) {
   std::vector<interval> list;
