@@ -22,7 +22,7 @@ inline namespace MEMSCHED_ABI {
 /// must not change meanwhile. `examples/mlir` has the pass.
 ///
 /// * A tensor has the bytes of its type; a memref those of its allocation; scalars and vectors none. A view names the
-///   storage of its source: by ViewLikeOpInterface, or on tensors by bufferization's interface, where the operation does not
+///   storage of its source: by ViewLikeOpInterface, or on tensors by bufferization's interface, if the operation does not
 ///   write the operand and the result is definitely an alias of it.
 /// * A destination operand (bufferization: written, and definitely an alias of a result) may be overwritten in place, unless
 ///   it is a part of a larger storage: the result would keep the whole alive. `tensor.empty` takes nothing: its writer does.
@@ -40,8 +40,8 @@ inline namespace MEMSCHED_ABI {
 /// * Effects order operations as `detail::mlir_effect_order` says; operations that it does not understand are barriers.
 class mlir_block_graph {
  public:
-  /// The graph of a block, or an error where a size is unknown, with a remark at the place of that value.
-  /// O(operations + uses), those in regions included, times the depth of regions; where the block has tensors, also
+  /// The graph of a block, or an error if a size is unknown, with a remark at the place of that value.
+  /// O(operations + uses), those in regions included, times the depth of regions; if the block has tensors, also
   /// O(operations of the function).
   static result<mlir_block_graph> of(::mlir::Block& block, const mlir_options& o = {});
 
@@ -104,9 +104,9 @@ MEMSCHED_FUNCTION result<bytes> peak_of(::mlir::Block& block, std::span<::mlir::
 /// Puts all operations of a block, but for its terminator, into an order that holds each once.
 MEMSCHED_FUNCTION void put_in_order(::mlir::Block& block, std::span<::mlir::Operation* const> order);
 
-/// Moves the operations of a block into an order with a smaller peak, where the policy finds one; else nothing moves.
+/// Moves the operations of a block into an order with a smaller peak, if the policy finds one; else nothing moves.
 /// The default stays as close to the given order as that peak allows. The result is that of `schedule`: peaks before
-/// (`given_peak`) and after, bound, order; its error, where the graph has a fault or a size is unknown, leaves the block as
+/// (`given_peak`) and after, bound, order; its error, if the graph has a fault or a size is unknown, leaves the block as
 /// it is. Limit it by `state_limit`: a time limit is not reproducible.
 template <class S>
 schedule_result<::mlir::Operation*> reorder(::mlir::Block& block, const mlir_options& m, const S& policy,

@@ -43,7 +43,7 @@ class cmsis_kinds {
 };
 
 /// Bytes of scratch for the functions of CMSIS-NN, as its releases 4 to 7 ask for them: on cores with vectors (Helium) and on
-/// the others. Where the library that is linked asks for more, the plain kernel runs.
+/// the others. If the library that is linked asks for more, the plain kernel runs.
 struct cmsis_scratch {
   std::int64_t helium = 0, other = 0;
   void add(const operation& op) {
@@ -134,7 +134,7 @@ static cmsis_nn_per_channel_quant_params cmsis_factors(const struct layer *l, in
 }
 )c";
 
-/// Each computes `count` rows of a part from row r on into y, and returns 0 where CMSIS-NN does not.
+/// Each computes `count` rows of a part from row r on into y, and returns 0 if CMSIS-NN does not.
 inline constexpr const char* c_cmsis_convolution = R"c(
 static int cmsis_convolution(const struct layer *l, const struct part *p, int count, const struct block *b, int8_t *y) {
   const int output = first_output_of(l) + channel_of(p) - first_channel_of(l);
@@ -179,7 +179,7 @@ static int cmsis_depthwise(const struct layer *l, const struct part *p, int coun
                                        y) == ARM_CMSIS_NN_SUCCESS;
 }
 )c";
-/// Where the function wants sums of weights (Helium), the plain kernel stays.
+/// If the function wants sums of weights (Helium), the plain kernel stays.
 inline constexpr const char* c_cmsis_dense = R"c(
 static int cmsis_dense(const struct layer *l, const struct part *p, const struct block *b, int8_t *y) {
   const int all = l->in->rows * l->in->columns * l->in->channels;

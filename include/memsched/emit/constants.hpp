@@ -96,7 +96,7 @@ std::vector<typename A::number> numbers_by_cells(const A& numbers, index_t id, c
   return all;
 }
 
-/// Bytes that each weight of a network takes: 4 of float32; of integers 1 or, where some do not fit, 2; 0 where some take more.
+/// Bytes that each weight of a network takes: 4 of float32; of integers 1 or, if some do not fit, 2; 0 if some take more.
 template <class A>
 std::size_t width_of_weights(const network& net, const A& numbers) {
   if (std::same_as<A, float_numbers>) return 4;

@@ -14,7 +14,7 @@ inline namespace MEMSCHED_ABI {
 /// Kernels that a program calls.
 enum class kernel_library : unsigned char {
   plain,     ///< its own
-  cmsis_nn,  ///< those of CMSIS-NN where it has one for an operator of int8 and the rows lie so that it can, else its own
+  cmsis_nn,  ///< those of CMSIS-NN if it has one for an operator of int8 and the rows lie so that it can, else its own
 };
 
 /// The order in which a program runs a network's operators, and where it keeps their results.
@@ -38,7 +38,7 @@ struct c_flash {
   bytes total() const { return tables + weights; }
 };
 
-/// A library in C, file by file: NAME.h, NAME.c, a program that runs it, NAME_main.c, and where it reads the model's file,
+/// A library in C, file by file: NAME.h, NAME.c, a program that runs it, NAME_main.c, and, if it reads the model's file,
 /// NAME_model.c with its bytes.
 struct c_library {
   std::string header, source, program, model;

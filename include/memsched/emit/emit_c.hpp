@@ -21,14 +21,14 @@ inline namespace MEMSCHED_ABI {
 /// their offsets, and nothing of the standard library but memcpy and, for functions of float32, math.h: no input, no output,
 /// no heap. Kernels are plain loops over row blocks, slices and whole tensors alike; the ones that no operator needs are left
 /// out. With `e.kernels` of CMSIS-NN its scratch stands after the tensors, and the arena is larger by that. Tables hold
-/// each number in as few bytes as its column allows, and none where all rows agree. Inputs and outputs are the caller's:
+/// each number in as few bytes as its column allows, and none if all rows agree. Inputs and outputs are the caller's:
 /// elements by rows, columns, channels, in the order of `ends_of`, however they are cut; parts of streamed inputs are copied
 /// when they are wanted. The program beside it reads the inputs from the file that its first argument names, or from standard
 /// input, and writes the outputs to the second one, or to standard output.
 ///
 /// All values are float32, or all are int8, or all uint8, with a scale, but for float32 in front of an operator that quantizes
 /// or after one that dequantizes. The library computes the same as `run` with `float_numbers` or `int8_numbers` and the model's
-/// own weights, bit for bit: integers are those of TensorFlow Lite's reference kernels. Of floats that holds where the compiler
+/// own weights, bit for bit: integers are those of TensorFlow Lite's reference kernels. Of floats that holds if the compiler
 /// does not contract products and sums (`-std=c11`, or `-ffp-contract=off`) and has the same mathematical functions.
 ///
 /// An error names tensor or operator: a network that `check_network` refuses, other types, opaque operators without a
@@ -97,7 +97,7 @@ inline graph_error why_no_values(const network& net) {
   return {};
 }
 
-/// Explains why CMSIS-NN computes no operator of a network; an empty message where it may compute some.
+/// Explains why CMSIS-NN computes no operator of a network; an empty message if it may compute some.
 inline graph_error why_no_cmsis(const network& net) {
   for (tensor_id t = 0; t < net.tensors.size(); ++t)
     if (net.tensors[t].role == tensor_role::value && net.tensors[t].element == element::int8) return {};

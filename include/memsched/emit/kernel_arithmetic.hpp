@@ -23,7 +23,7 @@ class kernel_arithmetic {
  public:
   static constexpr bool real = std::same_as<A, float_numbers>;
 
-  /// `by_channel`: convolutions have one factor for each output channel, also where all are the same.
+  /// `by_channel`: convolutions have one factor for each output channel, also if all are the same.
   kernel_arithmetic(const network& net, const A& numbers, bool by_channel)
       : net_(net), a_(numbers), by_channel_(by_channel) {}
 

@@ -289,8 +289,8 @@ class c_program {
     list_parts(to, x);
   }
 
-  /// Whether a reshape only names its operand again. Where the file orders elements channel by channel, the arena does not:
-  /// there elements may have to move.
+  /// Whether a reshape only names its operand again. If the file orders elements channel by channel, they may have
+  /// to move, since the arena does not.
   bool is_view(op_id i) {
     const operation& op = net_.operations[i];
     const auto& from = op.reads[0].parts;
@@ -345,7 +345,7 @@ class c_program {
       ++to.count;
     }
   }
-  /// Also those whose parts are read when they are wanted, which stand last where no list has them.
+  /// Also those whose parts are read when they are wanted, which stand last if no list has them.
   std::vector<network_end> listed_inputs() const {
     std::vector<network_end> all = ends_of(net_, &typed_tensor::input);
     if (!net_.listed_inputs.empty()) all = net_.listed_inputs;

@@ -46,7 +46,7 @@ inline std::string c_quoted(const std::string& s) {
   return out;
 }
 
-/// An array of numbers; of one 0 where there are none.
+/// An array of numbers; of one 0 if there are none.
 template <class T>
 std::string c_array(const std::string& type, const std::string& name, const std::vector<T>& values) {
   std::string s = "static const " + type + " " + name + "[] = {";

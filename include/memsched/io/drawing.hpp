@@ -64,7 +64,7 @@ inline std::string escape_xml(std::string_view text) {
   return safe;
 }
 
-/// At most `most` characters of a text, the last one an ellipsis where some are left out.
+/// At most `most` characters of a text, the last one an ellipsis if some are left out.
 inline std::string shortened(std::string_view text, std::size_t most) {
   std::size_t at = 0, cut = 0, count = 0;
   while (at < text.size()) {

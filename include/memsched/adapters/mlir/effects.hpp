@@ -80,8 +80,8 @@ struct mlir_shared_tensors {
 /// (`mlir_local_buffers`): these have their own turns and no others. Allocations on the heap are not ordered; those on the
 /// stack stay between two barriers, since one may save or restore the stack.
 ///
-/// Tensors are values, except where they may name a buffer (`mlir_shared_tensors`). After an operation of the entry block
-/// that makes such a tensor, and in all other blocks of its function, each operation that uses tensors is a barrier; where
+/// Tensors are values, unless they may name a buffer (`mlir_shared_tensors`). After an operation of the entry block
+/// that makes such a tensor, and in all other blocks of its function, each operation that uses tensors is a barrier; if
 /// only arguments may be such, it reads the caller's memory.
 ///
 /// An operation without effects that may be undefined for some operands (a division) runs after the last one that may stop

@@ -53,7 +53,7 @@ inline bool is_on_stack(::mlir::OpResult r) {
   return llvm::any_of(found, [](const auto& e) { return is_on_stack(e); });
 }
 
-/// Calls visit for each effect of an operation, those of its regions included; false where they are not known.
+/// Calls visit for each effect of an operation, those of its regions included; false if they are not known.
 inline bool for_each_effect(::mlir::Operation* op, const mlir_options& o,
                             llvm::function_ref<void(const ::mlir::MemoryEffects::EffectInstance&)> visit) {
   if (lists(o.pure, op)) return true;

@@ -44,7 +44,7 @@ struct mlir_local_buffer {
 ///       those of its successors are names;
 ///   (3) an operand of an operation whose effects are all known by value, one of them on each such operand, and whose results
 ///       are numbers or vectors;
-///   (4) an operand of a call of a function with a body, where the argument and what (1) or (2) makes of it have no other uses
+///   (4) an operand of a call of a function with a body, if the argument and what (1) or (2) makes of it have no other uses
 ///       than these, but for (5); or of an operation that the options list (`borrows`), whose results are numbers or vectors;
 ///   (5) an operand of the function's return, or of an operation that asks for a dimension.
 /// Let the operations that hold a use of (3) or (4) in their regions have ended when the next one runs (`ends_in_turn`).
@@ -52,16 +52,16 @@ struct mlir_local_buffer {
 /// Proof: code that accesses A has a pointer to it, from a name, from memory, or from a number. No use writes a pointer
 /// to memory or makes a number of it: (3) has an effect on what the operand points to, and its results hold no pointer; the
 /// callee of (4) does neither, by induction over the calls that a run makes, and does not return it; (5) ends the activation.
-/// So neither X, nor its callee, nor another thread has a pointer to A. Where B runs again, its next allocation is another
+/// So neither X, nor its callee, nor another thread has a pointer to A. If B runs again, its next allocation is another
 /// buffer: a name that may hold both counts as a use of A.
 /// Conclusion: to swap X with a neighbour that has no other effect than on A changes nothing that the program shows, unless
 /// the neighbour goes before X and is undefined if X does not return. An access therefore stays after what may stop. A
-/// deallocation may go before it where it is the only one, names A for certain and is in B: it is defined wherever A is there.
+/// deallocation may go before it if it is the only one, names A for certain and is in B: it is defined wherever A is there.
 class mlir_local_buffers {
  public:
   explicit mlir_local_buffers(const mlir_options& o) : o_(o) {}
 
-  /// Nothing where the result is no such allocation. O(uses of its names * depth of regions), and O(uses of its names) for each
+  /// Nothing if the result is no such allocation. O(uses of its names * depth of regions), and O(uses of its names) for each
   /// argument of a called function, again for those that rested on one that is not borrowed.
   std::optional<mlir_local_buffer> find(::mlir::OpResult allocated) {
     const auto type = llvm::dyn_cast<::mlir::MemRefType>(allocated.getType());
@@ -126,7 +126,7 @@ class mlir_local_buffers {
     }
     return add_access(w, user, writes);
   }
-  /// False where an operation around the user may still run when the next one does.
+  /// Returns false if an operation around the user may still run when the next one does.
   static bool add_access(walk& w, ::mlir::Operation* user, bool writes) {
     ::mlir::Operation* here = user;
     while (here->getBlock() != w.block) {
@@ -168,7 +168,7 @@ class mlir_local_buffers {
     return true;
   }
 
-  /// Whether an operation keeps no pointer to this operand: by its body where it calls a function that has one, else by the
+  /// Whether an operation keeps no pointer to this operand: by its body if it calls a function that has one, else by the
   /// options.
   bool is_borrowed(::mlir::Value v, ::mlir::Operation* user) {
     const bool is_call = user->getName().getStringRef() == "func.call";

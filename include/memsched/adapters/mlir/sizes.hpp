@@ -51,7 +51,7 @@ class mlir_sizes {
  public:
   mlir_sizes(::mlir::Operation* within, const mlir_options& o) : layout_(::mlir::DataLayout::closest(within)), o_(o) {}
 
-  /// Nothing where neither the type nor the options tell.
+  /// Nothing if neither the type nor the options tell.
   std::optional<bytes> operator()(::mlir::Value v) const {
     if (o_.space && memory_space(v) != *o_.space) return bytes{0};
     if (const auto size = of(v.getType(), std::nullopt)) return size;

@@ -13,7 +13,7 @@
 namespace memsched {
 inline namespace MEMSCHED_ABI {
 
-/// The memory space of a value: that of a memref as MLIR prints it ("3", "#gpu.address_space<workgroup>"); "0" where it has none.
+/// The memory space of a value: that of a memref as MLIR prints it ("3", "#gpu.address_space<workgroup>"); "0" if it has none.
 inline std::string memory_space(::mlir::Value v) {
   const auto memref = llvm::dyn_cast<::mlir::BaseMemRefType>(v.getType());
   const ::mlir::Attribute space = memref ? memref.getMemorySpace() : ::mlir::Attribute{};
