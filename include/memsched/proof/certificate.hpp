@@ -43,7 +43,7 @@ struct layer_member {
 /// and all after it; or there is no such order.
 struct position_fact {
   index_t k = 0;
-  node_id v = none;  ///< none where it is about E(k) in any case
+  node_id v = none;  ///< none if it is about E(k) in any case
   bool inside = false;
   delta price = 0;               ///< in parts of a byte, `parts` to one, as are the amounts of the flow
   std::vector<flow_arc> flow{};  ///< ascending
@@ -64,7 +64,7 @@ struct position_fact {
 ///
 /// Two cases: every order runs v before `other`, and keeps the claims of the steps of `then` for such orders, or `other`
 /// before v, and keeps those of `otherwise`. Steps may end in showing that there is no such order with a small peak;
-/// where both do, the proof ends. Else there is one that keeps `edges`, which follow in each case that was not refuted.
+/// if both do, the proof ends. Else there is one that keeps `edges`, which follow in each case that was not refuted.
 ///
 /// A layer: one of some nodes runs first (`v_first`), or last. Before the first, its ancestors have run and none of the
 /// layer nor of their descendants; before the last, all others have run with their ancestors, and no descendant of the last.
@@ -81,8 +81,8 @@ struct proof_step {
   bool cases = false;                   ///< whether the step is two cases, not a cut
   std::vector<proof_step> then{}, otherwise{};
   std::vector<precedence> edges{};
-  std::vector<layer_member> layer{};       ///< not empty where the step is a layer; by ascending nodes
-  std::vector<position_fact> positions{};  ///< not empty where the step is about positions
+  std::vector<layer_member> layer{};       ///< not empty if the step is a layer; by ascending nodes
+  std::vector<position_fact> positions{};  ///< not empty if the step is about positions
   bool operator==(const proof_step& s) const {
     return v == s.v && other == s.other && v_first == s.v_first && level == s.level && flow == s.flow &&
            reductions == s.reductions && cases == s.cases && then == s.then && otherwise == s.otherwise &&
@@ -119,7 +119,7 @@ struct set_family {
 
 /// A window of an order as a graph of its own, with a bound that is one of the whole (docs/proofs.md, section 7). Its nodes
 /// lie between two sets that can have run: D0, and D0 with `nodes`. Its graph has those nodes, as they are listed:
-/// operators, then, where D0 is not empty, one that takes and keeps `lift` bytes and comes before `behind`; where D0 and
+/// operators, then, if D0 is not empty, one that takes and keeps `lift` bytes and comes before `behind`; if D0 and
 /// `nodes` are not all, one that frees them and comes after `ahead`; then releases. `behind` and `ahead` are places in
 /// `nodes`.
 struct proof_window {

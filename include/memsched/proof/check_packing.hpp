@@ -13,7 +13,7 @@ inline namespace MEMSCHED_ABI {
 
 /// Checks that a packing proof shows that these buffers, which are without fault (see check_buffers), need an arena of at least
 /// `proof.arena` bytes. Returns the reason if it does not, else an empty string. O(n^2) for each step and round of
-/// consequences, of n buffers that the proof names; O(n) where its only step is a sum.
+/// consequences, of n buffers that the proof names; O(n) if its only step is a sum.
 MEMSCHED_FUNCTION std::string check_packing(std::span<const buffer> buffers, const packing_proof& proof);
 
 }  // namespace MEMSCHED_ABI

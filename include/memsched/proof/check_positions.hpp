@@ -40,8 +40,8 @@ class position_checker {
     for (const auto& [before, v] : sorted) topological_.push_back(v);
   }
 
-  /// The fault of a step; empty where it holds. Then `level` is the least that its facts show, and `refuted` tells that no order is
-  /// below that; else its edges follow.
+  /// The fault of a step; empty if it holds. Then `level` is the least that its facts show, and `refuted` tells that no order
+  /// is below that; else its edges follow.
   std::string run(const proof::proof_step& s, delta& level, bool& refuted) {
     level = std::numeric_limits<delta>::max(), refuted = false;
     if (!s.flow.empty() || s.v != none || s.other != none || !s.then.empty() || !s.otherwise.empty() || !s.layer.empty())
@@ -74,7 +74,7 @@ class position_checker {
     return n;
   }
 
-  /// The fault of a fact; empty where it holds. Lowers `level` to the level of the fact.
+  /// The fault of a fact; empty if it holds. Lowers `level` to the level of the fact.
   std::string fault(const proof::position_fact& x, delta& level) const {
     if (x.k >= counted_ || (x.v != none && (x.v >= g_.size() || weight(x.v) == 0)))
       return "names no position, or no counted node";
@@ -99,7 +99,7 @@ class position_checker {
     return {};
   }
 
-  /// Returns false where no position is left, as in `spread`.
+  /// Returns false if no position is left, as in `spread`.
   bool narrow(const proof::position_fact& x) {
     if (x.v == none) return false;
     if (x.inside) first_[x.v] = std::max(first_[x.v], x.k + 1);

@@ -20,13 +20,13 @@ inline namespace MEMSCHED_ABI {
 /// The rows are first runs: of all operators in a given order, or of a path of predecessors, which every order keeps. A gap
 /// is a stretch of rows in which a storage is certainly needed later and could be absent; then its producer runs again, or
 /// it is loaded, between that row and the use that ends the gap. A load costs its read and, of the storage's write, a
-/// share; the shares of all gaps of a storage sum up to no more than its write. Where a storage that stays may end outside,
+/// share; the shares of all gaps of a storage sum up to no more than its write. If a storage that stays may end outside,
 /// its gap to the end costs no read. So the extra cost is at least that of all gaps with absent storages, and the absent
 /// storages of a row have at least the bytes by which everything together exceeds the budget, rounded up to a multiple of
 /// the common divisor of the sizes of gaps there, and to the smallest of these. A case decides whether a storage is needed
 /// and absent at some of the rows from `first` to `last`, of one gap or of the tail. In a leaf, for prices p of rows:
-/// cost >= sum_k p_k excess_k + sum over parts of gaps of (cost - size * (p over its rows)) where the storage is absent or
-/// made again, of 0 where it is present, and of the smaller where that is open (Lagrangian relaxation). A gap is one part,
+/// cost >= sum_k p_k excess_k + sum over parts of gaps of (cost - size * (p over its rows)) if the storage is absent or
+/// made again, of 0 if it is present, and of the smaller if that is open (Lagrangian relaxation). A gap is one part,
 /// unless decisions cut it. Without loads, costs are multiples of the greatest common divisor of all costs, to which a
 /// leaf's value is rounded up; with loads, of 1.
 ///
@@ -35,7 +35,7 @@ inline namespace MEMSCHED_ABI {
 /// gap pays, or after all its uses its tail. So a storage with a gap saves p times its bytes by its absence only if all
 /// that its absence asks for is paid. Shares of these payments, of which none gives more than it has, bound the savings
 /// from above (weak duality of minimum cut and maximum flow): the part that no share covers is taken off the value. A
-/// storage that is loaded needs no inputs, but costs more than its stretch counts where a rerun is cheaper: shares of
+/// storage that is loaded needs no inputs, but costs more than its stretch counts if a rerun is cheaper: shares of
 /// inputs are valid up to that difference, over all rows of the stretch. Such a row counts bytes in whole units: the needs
 /// in memory fit the room that the operator leaves of the budget, so that the sum of sizes rounded down is at most the room
 /// rounded down.
@@ -45,14 +45,14 @@ inline namespace MEMSCHED_ABI {
 /// and its reads are needed at k. If a row b after k uses t, or t is decided to be in memory there, that run is before b.
 /// If one of its reads is decided to be needed and absent at k, too, then that one is made again between k and b, and
 /// absent from b on, it is made again once more: b cuts its gap or tail, and those of its own producer's reads likewise.
-/// Two cuts are not at the cost of one run: the second one's k must not be before the first one's b. Where storages can be
+/// Two cuts are not at the cost of one run: the second one's k must not be before the first one's b. If storages can be
 /// loaded, cases decide whole gaps and tails, and nothing is cut.
 ///
 /// Reruns. Let t be decided to be needed and absent at row k, and let row b end its gap by a use. While its producer runs
 /// again between k and b, the storage of each other gap is in memory that begins at row k or right after its use by row k,
 /// and ends after row b or by a use of row b: but if it is made again in that gap. So storages that are made again have
 /// the bytes by which all of this exceeds the budget, and a price for these bytes counts like that of a row. A case with
-/// `again` decides whether a storage is made again in a gap; where it is not, the storage is in memory at all rows. Where
+/// `again` decides whether a storage is made again in a gap; if it is not, the storage is in memory at all rows. If
 /// other decisions say that it is in memory at rows of a gap, it may still be made again between these, so that reruns
 /// leave it out.
 MEMSCHED_FUNCTION std::string check_recompute(const problem& p, memory_model model, bytes budget,
@@ -138,7 +138,7 @@ class recompute_checker {
   }
 
   /// Whether a scaled value shows the bound: costs are multiples of a unit, so that one above the last multiple below the bound
-  /// reaches it. Shifts the value and not that multiple, which may have bits up to any height: v > b * 2^s where
+  /// reaches it. Shifts the value and not that multiple, which may have bits up to any height: v > b * 2^s if
   /// v - 1 >= b * 2^s.
   bool exceeds(int128 value) const {
     if (proof_.bound == 0) return true;

@@ -17,7 +17,7 @@ namespace detail {
 
 using set_table = std::unordered_set<node_set>;
 
-/// Grows the sets of a family from the first one, and checks each. `grow(set, v)` gives the set that grows by v, or nothing where
+/// Grows the sets of a family from the first one, and checks each. `grow(set, v)` gives the set that grows by v, or nothing if
 /// v may not be the next; `fault_of(set, known)` the fault of one, or nothing. Errors name v as `grower`.
 template <class Grow, class FaultOf>
 std::string check_sets(const proof::set_family& f, node_set first, const std::string& grower, Grow grow, FaultOf fault_of) {

@@ -59,7 +59,7 @@ class packing_ranges {
     height_ = std::make_shared<const std::vector<std::int64_t>>(std::move(heights));
   }
 
-  /// Narrows ranges and orders pairs until nothing changes. False where there is no plan.
+  /// Narrows ranges and orders pairs until nothing changes. Returns false if there is no plan.
   bool follow() {
     const std::size_t n = size();
     for (std::size_t i = 0; i < n; ++i)

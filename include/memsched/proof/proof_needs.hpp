@@ -89,7 +89,7 @@ class proof_needs {
   }
   bool is_tail(std::size_t stretch) const { return stretch >= rows_.gaps.size(); }
 
-  /// The stretch of a storage that has all these rows, where it may be absent at them; nowhere if there is none.
+  /// The stretch of a storage that has all these rows, if it may be absent at them; nowhere if there is none.
   std::size_t find_stretch(tensor_id t, std::size_t first, std::size_t last) const {
     if (first > last || t >= rows_.tails.size()) return nowhere;
     const auto holds = [&](const proof_rows::gap& g) {

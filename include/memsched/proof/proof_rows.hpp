@@ -51,7 +51,7 @@ class proof_rows {
   /// Whether an operator may run again.
   bool again(op_id op) const { return op != none && again_[op]; }
 
-  /// Bytes of an operator while it runs; where inputs are consumed first, without its reads.
+  /// Bytes of an operator while it runs; if inputs are consumed first, without its reads.
   int128 bytes_of(op_id op) const {
     auto sum = static_cast<int128>(p_.workspace(op));
     for (tensor_id t : p_.creates(op)) sum += static_cast<int128>(p_.size(t));
@@ -157,7 +157,7 @@ class proof_rows {
       compare_with_load(tails[t], moves_.read_cost(p_.size(t)));
     }
   }
-  /// Lets loads fill the gaps of storage t, which begin at a place among all, where they cost less or nothing else does. Each
+  /// Lets loads fill the gaps of storage t, which begin at a place among all, if they cost less or nothing else does. Each
   /// bears its share of the write.
   void fill_with_loads(tensor_id t, std::size_t begin) {
     const auto& writes = proof_.writes;

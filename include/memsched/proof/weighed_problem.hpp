@@ -18,7 +18,7 @@ inline namespace MEMSCHED_ABI {
 
 /// The problem p with weights for sizes, at a price of a byte (price and weights are multiples of 2^-scale of the unit of
 /// costs): a storage weighs its bytes at that price or the cost to make it again or to write and load it, whichever is
-/// least. `charged` names, per operator, the output that bears its cost; others cost nothing. Sets an error where the weights
+/// least. `charged` names, per operator, the output that bears its cost; others cost nothing. Sets an error if the weights
 /// sum to more than 2^61. O(operators + uses).
 ///
 /// Lemma. Executions of p with peak <= B have an extra cost of at least (peak of their first runs as an order of the weighed

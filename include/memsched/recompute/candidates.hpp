@@ -48,15 +48,15 @@ class rerun_candidates {
   /// reads of its reruns).
   void find(index_t at, const candidate_ranks& ranks, base::random_source& random, std::vector<rerun_candidate>& found);
   /// Gathers the reruns and loads by which the storage of h is there at the end of the hole, brought back by `by`. With
-  /// `keep_inputs`, inputs that the budget has room for stay until then instead. Returns false where something needed cannot
+  /// `keep_inputs`, inputs that the budget has room for stay until then instead. Returns false if something needed cannot
   /// come back.
   bool collect(const rerun_hole& h, op_id by, bool keep_inputs, rerun_candidate& c);
-  /// The execution that brings t back for less: a rerun of its producer, a load, or at the end a departure; `none` where there
+  /// The execution that brings t back for less: a rerun of its producer, a load, or at the end a departure; `none` if there
   /// is none.
   op_id cheaper_source(tensor_id t, bool at_end = false) const;
   /// The cost of an execution more; a first load writes its storage, too.
   std::uint64_t cost(op_id e) const;
-  /// The cost of several, a little above 0 where they cost nothing.
+  /// The cost of several, a little above 0 if they cost nothing.
   double price(const std::vector<op_id>& ops) const;
   bool is_end(index_t at) const { return at == played_.run().size(); }
   /// The stage of an execution; of the end, the last one.
@@ -135,7 +135,7 @@ MEMSCHED_FUNCTION double rerun_candidates::price(const std::vector<op_id>& ops) 
   return sum;
 }
 
-/// Whether t may stay from its last use to the end of the hole, within the budget where that is kept now.
+/// Whether t may stay from its last use to the end of the hole, within the budget if that is kept now.
 MEMSCHED_FUNCTION bool rerun_candidates::stays_within(tensor_id t, const rerun_hole& h) const {
   const auto* next = played_.next_event(t, h.to);
   if (next == played_.events(t).data()) return true;
@@ -189,7 +189,7 @@ MEMSCHED_FUNCTION index_t rerun_candidates::stage_at(index_t at) const {
   return at < played_.stage().size() ? played_.stage()[at] : static_cast<index_t>(p_.ops().size());
 }
 
-/// Above 0 where the hole frees bytes over the budget.
+/// Above 0 if the hole frees bytes over the budget.
 MEMSCHED_FUNCTION double rerun_candidates::worth_of(const rerun_hole& h, bool by_prices) const {
   const double gain = static_cast<double>(h.gain);
   const double freed = std::min(played_.over(h.from, h.to), played_.count_over(h.from, h.to) * gain);

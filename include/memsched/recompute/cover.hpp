@@ -20,7 +20,7 @@ struct gap_cover {
   std::uint64_t bound = 0;   ///< a lower bound of the extra cost of schedules of the scope within the budget
   std::vector<bool> absent;  ///< per gap: a cover, the cheapest that was found; of rows without needs
   std::vector<std::pair<index_t, double>> prices;  ///< (row, price of a byte) before any gap is decided
-  std::vector<rerun_decision> answers;  ///< with needs, where `bound` is the least cost of all answers: some of that cost
+  std::vector<rerun_decision> answers;  ///< with needs, if `bound` is the least cost of all answers: some of that cost
   recompute_proof proof;                ///< of the bound, but for `any_order` and `charged`
 };
 
@@ -42,7 +42,7 @@ struct cover_limits {
 /// since the bracket is at most 0. Each gap takes the better of both values of x_g.
 MEMSCHED_FUNCTION gap_cover cover_gaps(const rerun_rows& r, bytes budget, const cover_limits& limits, search& context);
 
-/// The same where absent storages of some rows, all over the budget, are made again from needed ones (recompute/needs.hpp): the
+/// The same if absent storages of some rows, all over the budget, are made again from needed ones (recompute/needs.hpp): the
 /// bound is higher, a step a minimum cut over the needs. `limits.enough` must be given. Has no `absent`.
 MEMSCHED_FUNCTION gap_cover cover_gaps(const rerun_rows& r, const rerun_needs& needs, bytes budget,
                                        const cover_limits& limits, search& context);
@@ -110,7 +110,7 @@ class cover_search {
     return all;
   }
 
-  /// A row that all pieces which are not decided to be present do not cover; the number of rows where there is none.
+  /// A row that all pieces which are not decided to be present do not cover; the number of rows if there is none.
   std::size_t uncovered() const {
     std::vector<delta> change(rows_.size() + 1, 0);
     for (const priced_cover::piece& p : pieces_) {
@@ -150,13 +150,13 @@ class cover_search {
     take_prices(n, improve_prices(cover_, cover_.unscaled(n.prices), limits, context_, now_, pricing()));
     n.bound = cover_.round_up(n.value);
   }
-  /// Gives a node other prices where these raise its value.
+  /// Gives a node other prices if these raise its value.
   void take_prices(node& n, const std::vector<double>& p) {
     std::vector<std::uint64_t> prices = cover_.scaled(p);
     if (const int128 value = cover_.exact(prices).value; value > n.value) n.prices = std::move(prices), n.value = value;
   }
 
-  /// Keeps the cover that the prices of a node lead to, where it is the cheapest. Where rows have needs, covers are too cheap.
+  /// Keeps the cover that the prices of a node lead to, if it is the cheapest. If rows have needs, covers are too cheap.
   void round(const node& n) {
     if (cover_.has_needs()) return;
     cover_.price(cover_.unscaled(n.prices), now_);
@@ -201,7 +201,7 @@ class cover_search {
     return true;
   }
   /// Closes a node with an answer for every gap. Without prices, its value is the cost of the absent gaps; with a high price of
-  /// one row, it is beyond all limits where the needs of the row exceed the budget.
+  /// one row, it is beyond all limits if the needs of the row exceed the budget.
   void close_decided(node& n) {
     if (refuted_by_a_row(n)) return;
     std::vector<double> p(cover_.wanted.size(), 0);
@@ -240,7 +240,7 @@ class cover_search {
     return {p.stretch, p.from, p.to, absent, again};
   }
 
-  /// Decides pieces of the root where the other answer costs too much by its prices.
+  /// Decides pieces of the root for which the other answer costs too much by its prices.
   void fix_by_prices(node& root) {
     index_t list = none;
     const int128 needed = static_cast<int128>(cutoff() - std::min<std::uint64_t>(cutoff(), cover_.unit)) << cover_.scale;
@@ -258,7 +258,7 @@ class cover_search {
     }
   }
 
-  /// The decision to branch on next, of the node that was priced last; nullopt where all is decided. Pieces with another answer
+  /// The decision to branch on next, of the node that was priced last; nullopt if all is decided. Pieces with another answer
   /// that costs little by the prices come first, and of these the size and cost with the largest mean gain so far.
   std::optional<decision> next_decision() const {
     using rank = std::tuple<bool, double, double>;
@@ -272,7 +272,7 @@ class cover_search {
     }
     return best == pieces_.size() ? cover_.row_to_decide() : whole(pieces_[best], true);
   }
-  /// The mean that decisions of stretches like this one have added to values; without bound where none was decided yet.
+  /// The mean that decisions of stretches like this one have added to values; without bound if none was decided yet.
   double mean_gain(index_t stretch) const {
     const auto found = gains_.find(kind(stretch));
     return found == gains_.end() ? std::numeric_limits<double>::infinity() : found->second.sum / found->second.times;

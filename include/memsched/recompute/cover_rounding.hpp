@@ -22,8 +22,8 @@ class cover_rounding {
 
   explicit cover_rounding(const priced_cover& cover) : cover_(cover), rows_(cover.rows), pieces_(cover.pieces) {}
 
-  /// The cost of a cover that has the gaps of a reduced cost below 0, and others where these do not cover all rows;
-  /// `no_cover` where gaps or time end before. O(gaps * (rows + gaps)).
+  /// The cost of a cover that has the gaps of a reduced cost below 0, and others if these do not cover all rows;
+  /// `no_cover` if gaps or time end before. O(gaps * (rows + gaps)).
   std::uint64_t round(const std::vector<double>& reduced, search& context) {
     take_.assign(pieces_.size(), false);
     missing_.assign(cover_.excess.begin(), cover_.excess.end());
@@ -59,7 +59,7 @@ class cover_rounding {
   }
 
   /// Takes gaps until no row misses bytes: at the row that misses most, the one that costs least for a missing byte. Returns
-  /// false where gaps or time end before.
+  /// false if gaps or time end before.
   bool take_for_all_rows(search& context) {
     while (context.keep_going()) {
       const auto worst = static_cast<std::size_t>(std::max_element(missing_.begin(), missing_.end()) - missing_.begin());

@@ -49,7 +49,7 @@ struct rerun_return {
   index_t back = none, reader = none;
 };
 
-/// Needs under decisions (see `rerun_decision`). Refers to the rows and needs. Where a storage can be loaded, decisions of
+/// Needs under decisions (see `rerun_decision`). Refers to the rows and needs. If a storage can be loaded, decisions of
 /// rows say nothing of others.
 class decided_needs {
  public:

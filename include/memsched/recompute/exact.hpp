@@ -97,7 +97,7 @@ class execution_search {
     bool done = false;
   };
 
-  /// Bits of storages that are needed after their producers, and of views of storages that are made again. False where
+  /// Bits of storages that are needed after their producers, and of views of storages that are made again. Returns false if
   /// there are too many.
   bool number() {
     if (p_.ops().size() > 64) return false;

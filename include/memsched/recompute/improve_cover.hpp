@@ -12,7 +12,7 @@ namespace memsched {
 inline namespace MEMSCHED_ABI {
 
 /// Returns a cover of the rows over the budget that costs no more than `absent`, which says of each gap whether its storage is
-/// absent in it; where `absent` is no cover, perhaps one. Takes a few gaps of a row away and repairs without one of them, and
+/// absent in it; if `absent` is no cover, perhaps one. Takes a few gaps of a row away and repairs without one of them, and
 /// keeps a cover that costs no more. A storage is written once, however often it is loaded. Deterministic; ends by counted work,
 /// O(40,000 * (gaps + rows)) at most, or at a limit.
 MEMSCHED_FUNCTION std::vector<bool> improve_cover(const execution_table& table, const rerun_rows& r, bytes budget,
@@ -117,7 +117,7 @@ class cover_improvement {
       take(choice);
     }
   }
-  /// Between 0.75 and 1.25 where repairs of one cover shall differ, else 1.
+  /// Between 0.75 and 1.25 if repairs of one cover shall differ, else 1.
   double noise() { return noisy_ ? 0.75 + static_cast<double>(random_.below(1024)) / 2048 : 1; }
 
   /// Gives back gaps that no row needs, the largest first.

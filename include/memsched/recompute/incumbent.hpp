@@ -33,7 +33,7 @@ struct first_runs {
 /// table, the options and the context.
 class rerun_incumbent {
  public:
-  /// `given`: an order of all operators. Where `keep_order`, executions first run in it, and bounds hold for these alone;
+  /// `given`: an order of all operators. If `keep_order`, executions first run in it, and bounds hold for these alone;
   /// else any order will do.
   rerun_incumbent(const execution_table& table, std::vector<op_id> given, bool keep_order, const options& o,
                   const search& context);
@@ -46,7 +46,7 @@ class rerun_incumbent {
   bytes budget() const { return options_.budget; }
   const std::vector<op_id>& given() const { return given_; }
   bool keeps_order() const { return keep_order_; }
-  /// The order that first runs keep; empty where any order will do.
+  /// The order that first runs keep; empty if any order will do.
   std::span<const op_id> kept_order() const {
     return keep_order_ ? std::span<const op_id>(given_) : std::span<const op_id>();
   }
@@ -54,7 +54,7 @@ class rerun_incumbent {
   std::uint64_t unit() const { return unit_; }
 
   // --- the answer so far ---
-  /// Plays executions, and keeps them where they are the first within the budget, or cost less than those before, or where
+  /// Plays executions, and keeps them if they are the first within the budget, or cost less than those before, or if
   /// none are within it and their peak is the least. Returns whether they are within the budget. Sets the result's error if
   /// they are not a schedule of the question. Those within the budget join `schedules`. O(executions + uses).
   bool offer(rerun_stages s);
@@ -69,7 +69,7 @@ class rerun_incumbent {
 
   const recompute_facts& facts() const { return facts_; }
   bool fits() const { return facts_.fits(); }
-  /// The extra cost of the best executions within the budget; the largest number where there are none.
+  /// The extra cost of the best executions within the budget; the largest number if there are none.
   std::uint64_t least_cost() const { return fits() ? facts_.extra_cost : ~std::uint64_t{0}; }
   std::uint64_t lower_bound() const { return facts_.lower_bound; }
   /// An extra cost that ends the search: the bound, and the gap of the options.

@@ -13,9 +13,9 @@ inline namespace MEMSCHED_ABI {
 /// Bytes that must be live while some operator runs, at the start or at the end, whatever else runs again or is loaded.
 /// O(sum over operators of reads * (reads + creates)).
 ///
-/// Lemma. An operator needs its reads and creates at once where they are produced before inputs are consumed, less the bytes
+/// Lemma. An operator needs its reads and creates at once if they are produced before inputs are consumed, less the bytes
 /// of outputs in place; else its reads, and then its creates.
-/// Proof. Both are live while it runs, and nothing else is counted. Where inputs are consumed first, all of them may have
+/// Proof. Both are live while it runs, and nothing else is counted. If inputs are consumed first, all of them may have
 /// had their last reader: also one that stays may be made again later.
 ///
 /// Lemma. Without loads, let v read storages that operators make. The peak is at least the least, over these operators u, of

@@ -17,7 +17,7 @@ inline namespace MEMSCHED_ABI {
 struct spill_plan {
   std::vector<spill> spills;  ///< ascending by `from`, then by storage
   traffic_count count;        ///< bytes that they move
-  recompute_proof proof;      ///< of a lower bound; without cases where there is none (`check_traffic`)
+  recompute_proof proof;      ///< of a lower bound; without cases if there is none (`check_traffic`)
 };
 
 /// Plans which whole storages leave a chip of `capacity` bytes and when, so that each operator of an order has all its operands

@@ -38,7 +38,7 @@ class played_stages {
   /// Per execution, the bytes while it runs.
   std::span<const bytes> during() const { return player_.during(); }
   firing rule(op_id op) const { return player_.rule(op); }
-  /// The bytes that op's outputs spare by taking the place of its read t, where nothing reads t later.
+  /// The bytes that op's outputs spare by taking the place of its read t, if nothing reads t later.
   bytes spared(op_id op, tensor_id t) const { return player_.spared(op, t); }
   /// Whether the peak is within the budget.
   bool fits() const { return level_.peak <= budget_; }
@@ -67,7 +67,7 @@ class played_stages {
   bool alive(tensor_id t, index_t at) const { return alive_before(t, next_event(t, at)); }
   /// The position of an event of t; of their end, the number of executions.
   index_t position(tensor_id t, const event* e) const { return is_end(t, e) ? static_cast<index_t>(run().size()) : e->at; }
-  /// The highest bytes while executions in [from, to) run; 0 where there are none.
+  /// The highest bytes while executions in [from, to) run; 0 if there are none.
   bytes highest(index_t from, index_t to) const;
   /// Bytes over the budget, summed over executions in [from, to).
   double over(index_t from, index_t to) const { return over_[to] - over_[from]; }

@@ -18,7 +18,7 @@ inline namespace MEMSCHED_ABI {
 namespace reruns {
 
 /// Looks for an order within the budget, which costs nothing, with a scheduler and a quarter of the time. Another order is left
-/// for repairs where it has fewer bytes over the budget, summed over operators, than all before. Does nothing where an order is
+/// for repairs if it has fewer bytes over the budget, summed over operators, than all before. Does nothing if an order is
 /// kept.
 template <scheduler S = automatic_scheduler>
 struct order_first {
@@ -44,8 +44,8 @@ struct repair {
   void operator()(rerun_incumbent& best, search& context) const;
 };
 
-/// Repairs each order again, ranked by the prices of its gap cover, and from the cheapest gaps that cover it (where storages may
-/// leave, `improve_cover`); where nothing is within the budget yet, with noise, too. Leaves the prices for `improve`.
+/// Repairs each order again, ranked by the prices of its gap cover, and from the cheapest gaps that cover it (if storages may
+/// leave, `improve_cover`); if nothing is within the budget yet, with noise, too. Leaves the prices for `improve`.
 struct repair_by_prices {
   static constexpr std::string_view name = "repair by prices";
   void operator()(rerun_incumbent& best, search& context) const;
@@ -65,7 +65,7 @@ struct cover {
   void operator()(rerun_incumbent& best, search& context) const;
 };
 
-/// The bound of the gap cover with needs at some rows, by at most `nodes` nodes. Where its cheapest answers exceed the budget
+/// The bound of the gap cover with needs at some rows, by at most `nodes` nodes. If its cheapest answers exceed the budget
 /// at another row, that one is added. Does nothing before `cover`.
 struct cover_with_needs {
   std::size_t nodes = 4096;
@@ -74,7 +74,7 @@ struct cover_with_needs {
 };
 
 /// The bound of orders of weighed problems (`weighing_of`), at ten prices; leaves the best order for repairs. Does nothing
-/// where an order is kept.
+/// if an order is kept.
 struct weights {
   static constexpr std::string_view name = "weights";
   void operator()(rerun_incumbent& best, search& context) const;
@@ -91,7 +91,7 @@ inline constexpr automatic_policy automatic{};
 
 namespace detail {
 
-/// Keeps an order that some scheduler found, where it is within the budget. Else it is to be repaired if the bytes over the
+/// Keeps an order that some scheduler found, if it is within the budget. Else it is to be repaired if the bytes over the
 /// budget, summed over operators, are fewer than in each order before.
 MEMSCHED_FUNCTION void take_order(rerun_incumbent& best, search& context, const schedule_result<op_id>& found);
 /// Repairs s, ranked with noise, and prunes it. Offers what is within the budget.
@@ -319,7 +319,7 @@ class weight_search {
     return weighed_order{bound, price, s.order, s.certificate};
   }
 
-  /// Keeps what a price shows where no bound so far is as high. Returns whether it does.
+  /// Keeps what a price shows if no bound so far is as high. Returns whether it does.
   bool improves(double price) {
     auto w = weigh(price, nullptr);
     if (!w || (!found_.order.empty() && w->bound <= found_.bound)) return false;
@@ -327,7 +327,7 @@ class weight_search {
     return true;
   }
 
-  /// A proof by the best price; an empty one where none is asked for or none is found.
+  /// A proof by the best price; an empty one if none is asked for or none is found.
   recompute_proof prove() {
     recompute_proof proof;
     if (best_.opts().certify == nullptr || found_.bound <= best_.lower_bound()) return proof;
@@ -366,7 +366,7 @@ MEMSCHED_FUNCTION void automatic_policy::operator()(rerun_incumbent& best, searc
   apply(repair_by_prices{}, best, context);
   if (best.schedules.empty()) return;
   apply(within{0.3, cover_with_needs{}}, best, context);
-  // Where the bound is near, more of its proof may close the gap.
+  // If the bound is near, more of its proof may close the gap.
   const bool by_needs = best.facts().bound_by == cover_with_needs::name;
   const bool is_close = best.lower_bound() >= best.least_cost() / 10 * 9;
   const auto needs = within{0.75, cover_with_needs{1 << 17}};

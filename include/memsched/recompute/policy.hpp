@@ -60,7 +60,7 @@ struct sequence {
   }
 };
 
-/// `|` is found by itself where one side is the library's; `using namespace memsched::reruns::composition` for two of one's
+/// `|` is found by itself if one side is the library's; `using namespace memsched::reruns::composition` for two of one's
 /// own.
 inline namespace composition {
 

@@ -49,7 +49,7 @@ std::vector<double> improve_prices(const priced_cover& cover, std::vector<double
 }
 
 /// Prices to begin with: one row after the other, from the highest excess on, gets the best price up to `most` beside those
-/// before it. Near the best prices where few rows decide. `price` as above; O(100 rows * 50 of its calls).
+/// before it. Near the best prices if few rows decide. `price` as above; O(100 rows * 50 of its calls).
 template <class Price>
 std::vector<double> ascend_rows(const priced_cover& cover, double most, search& context, priced_cover::valuation& now,
                                 const Price& price) {

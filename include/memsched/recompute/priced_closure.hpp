@@ -19,11 +19,11 @@ inline namespace MEMSCHED_ABI {
 
 namespace detail {
 
-/// The value of prices where some rows have needs. At such a row with price p, a need takes p times its bytes if it is in
+/// The value of prices if some rows have needs. At such a row with price p, a need takes p times its bytes if it is in
 /// memory. If it is absent, its stretch is paid for, once for all rows, and the inputs of its producer are needed. The best
 /// answer is a minimum closure: one minimum cut, and its flow proves the value.
 ///
-/// Where the storage can be loaded, its absence saves all of that only with the inputs, and without them less by the row's part
+/// If the storage can be loaded, its absence saves all of that only with the inputs, and without them less by the row's part
 /// of the stretch's `load_more`. A loaded storage pays `load_more` for its stretch, which is no
 /// less than all parts together, so that this is a lower bound.
 class priced_closure final : public priced_cover {
@@ -160,7 +160,7 @@ class priced_closure final : public priced_cover {
       return row <= k && k <= p.to && absent(need);
     });
   }
-  /// Finds certain reruns, the bytes over the budget that a price asks for, and the gaps that may make room for these. Where a
+  /// Finds certain reruns, the bytes over the budget that a price asks for, and the gaps that may make room for these. If a
   /// storage is known to be in memory at rows of a gap, it may be made again between them: the gap counts neither way.
   void count_reruns() {
     counts_.assign(source.gaps.size() + source.tails.size(), false);
@@ -356,7 +356,7 @@ class priced_closure final : public priced_cover {
   std::vector<bool> has_needs_;
   std::vector<index_t> place_;               // per need, its row among those of the cover
   std::vector<index_t> piece_of_;            // per need, the piece that pays for it
-  std::vector<std::vector<index_t>> rooms_;  // per rerun, gaps that may make room for it; none where it is not certain
+  std::vector<std::vector<index_t>> rooms_;  // per rerun, gaps that may make room for it; none if it is not certain
   std::vector<double> highest_;              // price per row
   closure_problem cut_;
   std::vector<index_t> member_;            // per piece

@@ -39,13 +39,13 @@ class priced_cover {
   struct valuation {
     double value = 0;
     std::vector<double> covered;  ///< bytes that are absent, per row
-    std::vector<double> reduced;  ///< per piece: the cost of an answer beyond the best; below 0 where that is `absent`
+    std::vector<double> reduced;  ///< per piece: the cost of an answer beyond the best; below 0 if that is `absent`
   };
   /// The same exactly, scaled.
   struct exact_valuation {
     int128 value = 0;
     std::vector<int128> reduced;
-    std::vector<proof::recompute_share> shares;  ///< that prove it, where rows have needs
+    std::vector<proof::recompute_share> shares;  ///< that prove it, if rows have needs
   };
 
   priced_cover(const rerun_rows& r, bytes budget, std::uint64_t u) : source(r), unit(u) {
@@ -66,7 +66,7 @@ class priced_cover {
     known_ = decision_list(std::move(known));
     cut();
   }
-  /// Where all pieces have answers: a row and storage to decide, if that may show that a piece pays twice.
+  /// When all pieces have answers: a row and storage to decide, if that may show that a piece pays twice.
   virtual std::optional<decision> row_to_decide() { return std::nullopt; }
 
   /// O(rows + pieces).

@@ -24,7 +24,7 @@ class rerun_search {
 
   /// Sets prices of a byte at rows of the order of first runs, as of `gap_cover`: half the rounds of `improve` rank by them.
   void set_prices(const std::vector<std::pair<index_t, double>>& prices) { candidates_.set_prices(prices); }
-  /// Adds reruns and loads until the peak is within the budget. Returns false where no candidate helps, a limit is hit or the
+  /// Adds reruns and loads until the peak is within the budget. Returns false if no candidate helps, a limit is hit or the
   /// extra cost passes `most`; then `s` is left with the reruns so far. O(executions + uses) for each candidate that is taken,
   /// and less for one that is tried.
   bool repair(rerun_stages& s, std::uint64_t most, const candidate_ranks& ranks);
@@ -160,7 +160,7 @@ MEMSCHED_FUNCTION std::optional<std::uint64_t> rerun_search::add_best(rerun_stag
   return sum_of_costs;
 }
 
-/// Bytes over the budget with `fresh` reruns more, which `s` has and the tables do not; the bytes of now where `fresh` is
+/// Bytes over the budget with `fresh` reruns more, which `s` has and the tables do not; the bytes of now if `fresh` is
 /// empty or a view would be read from an older copy.
 MEMSCHED_FUNCTION double rerun_search::over_with(const rerun_stages& s, const std::vector<op_id>& fresh, index_t stage) {
   context_.count_state();

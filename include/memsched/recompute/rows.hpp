@@ -37,7 +37,7 @@ struct rerun_gap {
 
   /// Whether the storage cannot be absent.
   bool closed() const { return rerun == never && load == never; }
-  /// The cost of a schedule in which the storage is absent at some row of the gap; 0 where it cannot be.
+  /// The cost of a schedule in which the storage is absent at some row of the gap; 0 if it cannot be.
   std::uint64_t cost() const { return closed() ? 0 : std::min(rerun, cost_of_load()); }
   /// The extra cost of a load over a rerun, 0 if a load costs no more; never: the storage cannot be loaded.
   std::uint64_t load_more() const { return load == never ? never : cost_of_load() - cost(); }
@@ -47,7 +47,7 @@ struct rerun_gap {
 };
 
 /// Whether a storage is needed and absent at some of the rows from first to last, all of one stretch: a gap or a tail. The
-/// storage of a gap is needed; others are where the producer of an absent needed one reads them (`find_needs`).
+/// storage of a gap is needed; others are needed if the producer of an absent needed one reads them (`find_needs`).
 ///
 /// Decisions cut stretches into pieces, which pay for different reruns. Lemma. Let the decisions hold of a schedule that loads
 /// nothing.
@@ -60,7 +60,7 @@ struct rerun_gap {
 /// made again after that row.
 /// 2. t is made again between rows k and b. Its producer reads i then, and i is absent at k. So i is made again between k and
 /// b, and that is the rerun of the piece before the cut. If i is needed and absent at a row from b on, it is made again after
-/// that. Where two cuts of a stretch rest on the same rerun, since the second one's k is before the first one's b, only the
+/// that. If two cuts of a stretch rest on the same rerun, since the second one's k is before the first one's b, only the
 /// first is made.
 struct rerun_decision {
   index_t stretch = none;       ///< a gap's position; after all gaps, a tail's
@@ -88,7 +88,7 @@ struct path_places {
 /// O(operators + edges).
 MEMSCHED_FUNCTION path_places places_of_path(const problem& p, std::span<const op_id> path);
 
-/// Bytes of an operator's reads, outputs and workspace, less the most that outputs in place spare. Where inputs are consumed
+/// Bytes of an operator's reads, outputs and workspace, less the most that outputs in place spare. If inputs are consumed
 /// first, without reads: one with a use to come is part of its next gap. O(reads + outputs).
 MEMSCHED_FUNCTION bytes bytes_of_run(const execution_table& table, memory_model model, op_id op);
 
@@ -97,7 +97,7 @@ MEMSCHED_FUNCTION bytes bytes_of_run(const execution_table& table, memory_model 
 /// Lemma. Consider a schedule in which operators first run in this order. A storage that is absent at a row of one of its
 /// gaps is made again, or loaded, after that row and before the use that ends the gap.
 /// Proof. A gap lies after the first creation of the storage and before a use at the first run of a reader (or the end,
-/// where it stays). That reader reads the latest copy, and the copies made before the row are gone.
+/// if it stays). That reader reads the latest copy, and the copies made before the row are gone.
 /// Hence the extra cost is at least the sum of the costs of all gaps in which storages are absent: gaps of one storage do
 /// not overlap in time, so that they need different executions, and each operator's cost is borne by one of its outputs. A
 /// gap costs a rerun or a load, whichever is less. A load costs its read and the gap's share of the storage's write, of which

@@ -27,7 +27,7 @@ MEMSCHED_FUNCTION recompute_result<op_id> run_rerun_policy(const problem& p, std
 
 }  // namespace detail
 
-/// The cheapest executions of a checked problem within `o.budget`, in operator ids. An `order` is kept; where it is empty,
+/// The cheapest executions of a checked problem within `o.budget`, in operator ids. An `order` is kept; if it is empty,
 /// any will do. With `moves`, storages may leave memory and come back.
 template <rerun_policy P>
 recompute_result<op_id> recompute_problem(const problem& p, std::span<const op_id> order, const P& policy, const options& o,

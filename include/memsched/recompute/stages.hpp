@@ -128,7 +128,7 @@ class stage_player {
   firing rule(op_id e) const { return table_.rule(e, model_); }
   /// The bytes of all that op creates.
   bytes produced(op_id op) const { return produced_[op]; }
-  /// The bytes of e's outputs that take the place of its read t, where nothing reads t later.
+  /// The bytes of e's outputs that take the place of its read t, if nothing reads t later.
   bytes spared(op_id e, tensor_id t) const { return table_.spared(e, t, model_); }
 
  private:
