@@ -94,7 +94,7 @@ auto recompute(const G& g, const keep_order<Op>& keep, const P& policy, const op
 
 /// Returns executions of g's operators, with repetitions, within a peak of `o.budget`, at little extra cost (hook
 /// `cost`), and a lower bound of that cost. Operators with `pure(op) == false` run once. An order within the budget costs
-/// nothing and is looked for first. Where nothing within the budget was found, the executions are the order with the least
+/// nothing and is looked for first. If nothing within the budget was found, the executions are the order with the least
 /// peak found: `fits()` says so, and `verdict()` whether the budget is proven to be out of reach. Sets `error` if the graph
 /// has a fault. Limits are those of `options`; without any, the search ends by counted work. With `moves`, storages may also
 /// leave memory and come back, at the cost that it says: `loads` of the result, for which `evaluate_executions` is the referee.

@@ -68,7 +68,7 @@ struct [[nodiscard]] schedule_result : schedule_facts {
 
 namespace detail {
 
-/// `keep_order`: whether the policy's order stands even where the caller's own is better. `name`: of the policy, for errors.
+/// `keep_order`: whether the policy's order stands even if the caller's own is better. `name`: of the policy, for errors.
 MEMSCHED_FUNCTION schedule_result<op_id> run_policy(const problem& p, inner_scheduler policy, std::string_view name,
                                                     bool keep_order, const options& o);
 

@@ -31,7 +31,7 @@ class budget_search {
     hard_ = std::min(hard_, peak);
   }
 
-  /// Takes the answer for `budget()` and goes to the next budget that is not answered. False where all are.
+  /// Takes the answer for `budget()` and goes to the next budget that is not answered. Returns false if all are.
   bool next(statistics::outcome answer) {
     if (answer == statistics::outcome::solution) {
       start_at(hard_ - 1);

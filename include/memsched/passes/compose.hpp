@@ -17,7 +17,7 @@ inline namespace MEMSCHED_ABI {
 /// optimum. A part that the inner scheduler does not prove stays as it is.
 struct compose {
   /// Parts with more active nodes are not looked at: a part takes up to as many exact searches as it has nodes, each of
-  /// which may be exponential and gains nothing where it meets a limit, and finding parts takes the square of this. The
+  /// which may be exponential and gains nothing if it meets a limit, and finding parts takes the square of this. The
   /// paper's parts have 32. Larger ones are left to the search of the whole.
   std::size_t max_nodes = 64;
 

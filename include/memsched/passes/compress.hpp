@@ -8,8 +8,8 @@
 namespace memsched {
 inline namespace MEMSCHED_ABI {
 
-/// Hands the inner scheduler the compressed graph (see `compressed`), which has the same optimum. Where a single order is
-/// left there is nothing to pass on.
+/// Hands the inner scheduler the compressed graph (see `compressed`), which has the same optimum. If a single order is
+/// left, there is nothing to pass on.
 struct compress {
   presolve::compression_rules rules{};
 

@@ -11,8 +11,8 @@ inline namespace MEMSCHED_ABI {
 /// Replaces groups of nodes by one node each that runs them in their best order, until none is left to be found
 /// (Algorithm 1). The optimum stays the same. Two theorems say which groups:
 ///
-/// IV.1, for neighbours u -> v of a chain. Where memory does not fall at u and v peaks at least as high, u may as well
-/// wait for v; where memory does not rise at v and u peaks at least as high, v may as well follow at once.
+/// IV.1, for neighbours u -> v of a chain. If memory does not fall at u and v peaks at least as high, u may as well
+/// wait for v; if memory does not rise at v and u peaks at least as high, v may as well follow at once.
 ///
 /// IV.2, for a group with one way in and one way out. The paper asks that no state inside it takes less memory than
 /// either end, and looks at the states of one order. That is not enough: another order of the group may pass a valley
@@ -23,7 +23,7 @@ inline namespace MEMSCHED_ABI {
 /// outside of a group must be read by its last node: otherwise when the group runs decides what it takes.
 struct fuse {
   std::size_t max_size = 32;    ///< nodes of one group and round, Algorithm 1's M; at most 64
-  std::size_t max_sets = 2048;  ///< sets of nodes looked at for one group; where there are more it stays
+  std::size_t max_sets = 2048;  ///< sets of nodes looked at for one group; if there are more, it stays
   bool as_printed = false;      ///< the states of one order only, as the paper says, and not safe
 
   solution operator()(const schedule_graph& g, search& context, inner_scheduler inner) const;

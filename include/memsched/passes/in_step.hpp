@@ -12,15 +12,15 @@ namespace memsched {
 inline namespace MEMSCHED_ABI {
 
 /// Hands the inner scheduler the graph with edges that make rows of a layer run in the caller's order, which leaves little
-/// to choose where tensors are cut in blocks of rows: how far each layer is. Good orders of such graphs mostly keep these
+/// to choose when tensors are cut in blocks of rows: how far each layer is. Good orders of such graphs mostly keep these
 /// edges; not all do, so the inner bound is not taken over.
 ///
-/// Two nodes that follow each other in a list count as rows where they are at the same distance from the sources, by longest
-/// paths, and where the last of their predecessors follow each other closely in it, and so do the last of their successors.
-/// The list is the caller's order. Where that has few rows, as after a shuffle, it is one made of the graph: sources that
+/// Two nodes that follow each other in a list count as rows if they are at the same distance from the sources, by longest
+/// paths, and if the last of their predecessors follow each other closely in it, and so do the last of their successors.
+/// The list is the caller's order. If that has few rows, as after a shuffle, it is one made of the graph: sources that
 /// share a reader side by side, from one end to the other, and all others by distance, size, and the middle of their reads.
 /// Edges between nodes at the same distance, in the order of one list, close no cycle: along a path the distance never
-/// falls, and where it stays the same the list goes on.
+/// falls, and if it stays the same the list goes on.
 struct in_step {
   solution operator()(const schedule_graph& g, search& context, inner_scheduler inner) const;
 
@@ -72,7 +72,7 @@ class row_finder {
     return found;
   }
 
-  /// All active nodes, row after row where there are rows, whatever their numbers.
+  /// All active nodes, row after row if there are rows, whatever their numbers.
   std::vector<node_id> list() const {
     std::vector<std::vector<node_id>> levels;
     for (node_id v = 0; v < g_.active; ++v) {

@@ -10,8 +10,8 @@ namespace memsched {
 inline namespace MEMSCHED_ABI {
 
 /// Looks for the smallest peak that probing cannot refute (`destructive_search`), and asks the inner scheduler for an order
-/// with at most that peak, on the graph that `narrowing` makes of it; where there is none, for a higher peak, in growing
-/// steps. Exact where the inner scheduler is. For example probe{} | dp{}.
+/// with at most that peak, on the graph that `narrowing` makes of it; if there is none, for a higher peak, in growing
+/// steps. Exact if the inner scheduler is. For example probe{} | dp{}.
 struct probe {
   unsigned patience = 8;         ///< questions asked in vain before shaving ends; 0: none (see `shaver`)
   std::size_t max_nodes = 8192;  ///< releases included; larger graphs are passed on as they are
@@ -20,7 +20,7 @@ struct probe {
 
  private:
   /// An order with a peak of at most `asked`, found by the inner scheduler on the graph narrowed for that, or any order; its
-  /// bound is above `asked` where there is none.
+  /// bound is above `asked` if there is none.
   solution up_to(bytes asked, const schedule_graph& g, search& context, inner_scheduler inner) const;
 };
 

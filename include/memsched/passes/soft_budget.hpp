@@ -11,14 +11,14 @@ namespace memsched {
 inline namespace MEMSCHED_ABI {
 
 /// Searches for a budget under which the inner scheduler prunes enough to be quick and yet leaves an order.
-/// The hard budget is the peak of Kahn's order. From there on, as printed: `timeout`, where a step of the inner search
+/// The hard budget is the peak of Kahn's order. From there on, as printed: `timeout`, when a step of the inner search
 /// meets its limit T, halves the budget; `no solution` takes the mean of the last two; `solution` ends the search.
 ///
-/// The printed algorithm neither remembers answers nor ends where no budget is quick enough, so beyond it:
+/// The printed algorithm neither remembers answers nor ends if no budget is quick enough, so beyond it:
 /// * A budget below the proven bound has no solution, and one no smaller than another that timed out times out too: such
 ///   answers are given without a search. The bound is that of `best_cut_bound` at first, and each `no solution` raises it.
-/// * Where that leaves the two budgets equal, the next one is the smallest that is not answered, then others above it by
-///   doubling steps, but none above the middle of those that are not: tight budgets are the quick ones. Where all are
+/// * If that leaves the two budgets equal, the next one is the smallest that is not answered, then others above it by
+///   doubling steps, but none above the middle of those that are not: tight budgets are the quick ones. If all are
 ///   answered, T is four times as large, and the search starts again at the smallest that timed out.
 /// * A budget counts as the largest possible peak within it: peaks differ by multiples of the divisor of all sizes.
 /// * A solution whose peak is above the bound is a new hard budget: the search goes on until the bound meets it. `dp`

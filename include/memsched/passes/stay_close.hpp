@@ -9,15 +9,15 @@ namespace memsched {
 inline namespace MEMSCHED_ABI {
 
 /// Moves the inner scheduler's order towards the caller's own (`given_order`), with no higher peak: step by step it runs the
-/// first operator of the caller's order that has not run, where that and the rest of the inner order stay within the peak;
+/// first operator of the caller's order that has not run, if that and the rest of the inner order stay within the peak;
 /// else the next of the inner order. A gain below `least_gain` is no reason to move anything: the caller's order stands.
-/// Where `enough` bytes are there, a peak of up to that is as good as any: the caller's order stands where it fits, and where
+/// If `enough` bytes are there, a peak of up to that is as good as any: the caller's order stands if it fits, and if
 /// the inner one does, the answer may take that much for fewer moves. Operators that still stand aside from a longest sequence
-/// of the caller's order go back to their places, one by one, where the peak stays.
+/// of the caller's order go back to their places, one by one, if the peak stays.
 ///
 /// The bound is the inner one; the inner scheduler gets nine tenths of the time. Each look at an operator that runs early
 /// costs the operators that it overtakes, and each that goes back all of them; all looks together are limited to
-/// `looks_per_node` for each node, and where that is used up the rest stays.
+/// `looks_per_node` for each node, and if that is used up, the rest stays.
 struct stay_close {
   bytes least_gain = 1;
   bytes enough = 0;

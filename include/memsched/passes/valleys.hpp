@@ -20,10 +20,10 @@ struct valley_shape {
 };
 
 /// Blocks between valleys, in an order in which they can run one after the other: the sets before nodes of the backbone, one
-/// each `every` positions, each a lowest one that holds the one before. Where a node must run between two neighbouring
+/// each `every` positions, each a lowest one that holds the one before. If a node must run between two neighbouring
 /// valleys, no order lowers it by leaving out part of the first or running more than the second. With several strands
 /// side by side see `slice_blocks`. One minimum cut of about `reach` nodes each; asks `go_on` before each, and leaves the
-/// rest in one block where that says no.
+/// rest in one block if that says no.
 MEMSCHED_FUNCTION std::vector<std::vector<node_id>> valley_blocks(const structure::order_line& l, const base::backbone& bone,
                                                                   base::function_ref<bool()> go_on,
                                                                   const valley_shape& shape = {});

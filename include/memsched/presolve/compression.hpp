@@ -17,7 +17,7 @@ namespace presolve {
 /// Near linear in practice: equal neighbour lists are found by their hashes, nodes with the same neighbours become a chain
 /// at once, and work stays where the last change was. The general conditions of S1 and S2 and the full transitive
 /// reduction need n^2/4 bytes and so wait until at most `max_closure` nodes are left. A limit on work or states ends the
-/// compression early; where the time is over, g stays as it is. So do large graphs that the rules do not seem to suit.
+/// compression early; if the time is over, g stays as it is. So do large graphs that the rules do not seem to suit.
 compressed_graph compressed(const schedule_graph& g, search& context, const compression_rules& rules = {});
 
 }  // namespace presolve

@@ -17,7 +17,7 @@ struct compression_rules {
   bool general = true;                ///< S1 and S2 under their general conditions, beside equal neighbours
   bool local_reduction = true;        ///< drop edges that a path of two replaces, where something changed
   bool global_reduction = true;       ///< drop all edges that a path replaces
-  std::size_t max_unsampled = 50000;  ///< larger graphs are left as they are where samples of them do not get smaller
+  std::size_t max_unsampled = 50000;  ///< larger graphs are left as they are if samples of them do not get smaller
   std::size_t max_closure = 4096;     ///< nodes that may be left when the general conditions and the global reduction start
 };
 

@@ -164,7 +164,7 @@ class compressor {
       if (const node_id hub = hub_of_waiting(v, s); hub != none) any |= order_around(hub, s);
     return any;
   }
-  /// None where v has been looked at since it was put on a list.
+  /// None if v has been looked at since it was put on a list.
   node_id hub_of_waiting(node_id v, side s) const {
     return g_.alive(v) && is_waiting_[index_of(s)][v] ? narrowest(v, s) : none;
   }
@@ -294,7 +294,7 @@ class compressor {
     if (!all_suspect_) suspects_.push_back(v);
   }
 
-  /// A look at the suspects, then a longer one at all changes since the last such; neither where the full reduction comes.
+  /// A look at the suspects, then a longer one at all changes since the last such; neither if the full reduction comes.
   bool reduce_suspects() {
     if (!rules_.local_reduction || (rules_.global_reduction && g_.alive_count() <= rules_.max_closure)) return false;
     if (!all_suspect_ && reduce_far(std::exchange(suspects_, {}), max_steps)) return true;
@@ -369,7 +369,7 @@ class compressor {
     return any;
   }
 
-  /// One node where only one order is left.
+  /// One node if only one order is left.
   void fold_chain() {
     const std::vector<node_id> chain = g_.order();
     if (chain.size() < 4) return;

@@ -20,8 +20,8 @@ namespace memsched {
 inline namespace MEMSCHED_ABI {
 namespace presolve {
 
-/// Derives, for a peak B, a smaller graph that has an order with a peak of at most B where the given one has, or that there
-/// is none. Probes, adds the edges and compresses, as often as that helps; where it does not, shaves and
+/// Derives, for a peak B, a smaller graph that has an order with a peak of at most B if the given one has, or that there
+/// is none. Probes, adds the edges and compresses, as often as that helps; if it does not, shaves and
 /// places (see `prober`, `shaver`, `placer`). A value that shares its graphs with its copies. The given graph and the context must outlive it.
 class narrowing {
  public:
@@ -29,7 +29,7 @@ class narrowing {
 
   narrowing(const schedule_graph& g, search& context) : given_(&g), context_(&context), probing_(g) {}
 
-  /// Goes on until nothing more is found; `patience` is the shaver's, 0 for none. Asks `go_on` before each cut; where that
+  /// Goes on until nothing more is found; `patience` is the shaver's, 0 for none. Asks `go_on` before each cut; if that
   /// said no, or for more patience, another call goes on. Later calls must not raise b.
   outcome run(bytes b, unsigned patience, function_ref<bool()> go_on) {
     lower_to(b);

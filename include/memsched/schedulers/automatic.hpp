@@ -17,7 +17,7 @@ inline namespace MEMSCHED_ABI {
 /// Starts from the best of five cheap orders and a few minimum cuts, which suffice for many networks. Then divides the graph
 /// at its waists, compresses each part, and works on the part with the highest order, in rounds: each stage of a table
 /// (`automatic/stages.hpp`) that fits the part gets some work, counted and not timed, and twice as much in the next round.
-/// Weakly connected components, where there are several, are searched apart in turns with that. A longer search begins as a
+/// Weakly connected components, if there are several, are searched apart in turns with that. A longer search begins as a
 /// shorter one does, so it is never worse.
 struct automatic_scheduler {
   std::string_view without{};  ///< a stage that is left out, to see what it is good for
@@ -81,7 +81,7 @@ MEMSCHED_FUNCTION solution staged_search::operator()(const schedule_graph& g, se
   return {part.order(), part.bound()};
 }
 
-/// Calls two functions in turns, the one that has done less work, the first where neither has, while `open` says so; neither
+/// Calls two functions in turns, the one that has done less work, the first if neither has, while `open` says so; neither
 /// again after it returned false.
 template <class Open, class First, class Second>
 void in_turns(const search& context, Open open, First first, Second second) {

@@ -19,7 +19,7 @@ inline namespace MEMSCHED_ABI {
 ///
 /// `macros`: it branches only over nodes that may free memory. The *drop* of a node is its peak less its impact, that of a
 /// release the bytes that it frees and the least drop of the nodes that it waits for. Nodes of a positive impact, and those that
-/// take nothing, are *low-drop* where their drop is no more than that of any other node, without its credits, and of any release
+/// take nothing, are *low-drop* if their drop is no more than that of any other node, without its credits, and of any release
 /// that frees something; but none that has a credit or shares a release with one. A low-drop node waits until a descendant is
 /// chosen.
 /// Lemma. Premise: D is a downset, and t comes first in a completion of D of all nodes that are not low-drop and all
@@ -28,9 +28,9 @@ inline namespace MEMSCHED_ABI {
 /// Proof: a node that moves overtakes low-drop nodes only, so it runs at no higher level. A node that is overtaken runs with
 /// some of the nodes that had run when t did, and t: the level after it is no higher than that after t was, above which
 /// the completion was by t's drop; if t is a release, as a low-drop node ran right before it.
-/// Where a low-drop node feeds another one, fewer moves are needed (lemma at `feeders` in search/feeders.hpp).
+/// If a low-drop node feeds another one, fewer moves are needed (lemma at `feeders` in search/feeders.hpp).
 ///
-/// `commits`: where a move is safe and stays under the peak in force, it takes that move and no other (lemma R1, at
+/// `commits`: if a move is safe and stays under the peak in force, it takes that move and no other (lemma R1, at
 /// `is_safe` in search/downsets.hpp).
 ///
 /// `backjumps`: let S be before D on a path of cost c, with no downset from S on lower than D, and L the largest lowest
@@ -57,13 +57,13 @@ struct best_first {
 
   /// The result of a search between two peaks.
   struct finding {
-    std::optional<std::vector<node_id>> order;  ///< the cheapest at or above `from`, where there is one below `below`
+    std::optional<std::vector<node_id>> order;  ///< the cheapest at or above `from`, if there is one below `below`
     bytes bound = 0;                            ///< no order has a peak from `from` on that is below this; at most `below`
   };
   /// Looks for an order with a peak below `below`; peaks below `from` are not told apart.
   finding between(const schedule_graph& g, search& context, bytes from, bytes below) const;
   /// The same from both ends, forward and on the mirror, where a search may be much smaller; half of `states` each, one
-  /// after the other or, where there are two threads and enough to do, at once: that changes no answer.
+  /// after the other or, if there are two threads and enough to do, at once: that changes no answer.
   finding between_from_both_ends(const schedule_graph& g, search& context, bytes from, bytes below,
                                  std::uint64_t states) const;
 };
@@ -143,7 +143,7 @@ class best_first_search {
  private:
   struct way {
     index_t parent;         ///< none for the start
-    node_id target;         ///< none where safe moves alone lead from the parent, or a detour
+    node_id target;         ///< none if safe moves alone lead from the parent, or a detour
     index_t detour = none;  ///< in `detours_`
   };
   struct entry {
@@ -152,10 +152,10 @@ class best_first_search {
   };
   struct claim {
     index_t at;
-    way by;  ///< void where the parent is dropped
+    way by;  ///< void if the parent is dropped
   };
 
-  /// True where the downset is everything: its path becomes the incumbent.
+  /// Returns true if the downset is everything: its path becomes the incumbent.
   bool expand(index_t at) {
     const entry e = entries_[at];
     moves_.stepper().start(table_[at], e.level);
@@ -232,7 +232,7 @@ class best_first_search {
     dropped_[at] = false;
   }
 
-  /// True where another downset takes the place of `at` and of those before it, which are open again: that one may lead to
+  /// Returns true if another downset takes the place of `at` and of those before it, which are open again: that one may lead to
   /// them. `unsettled` is `at` before its safe moves. Only downsets of one cost: their other claims still wait.
   bool backjump(index_t unsettled, index_t at) {
     const entry e = entries_[at];

@@ -11,7 +11,7 @@
 namespace memsched {
 inline namespace MEMSCHED_ABI {
 
-/// Takes an order and its highest node v. Where the lowest set that can have run before v is as high as v is, v cannot be
+/// Takes an order and its highest node v. If the lowest set that can have run before v is as high as v is, v cannot be
 /// lowered, and the next highest node is taken; else orders the nodes of that set, v, and the rest, the two parts likewise.
 /// Small parts are searched. Claims no bound. One minimum cut of the graph on each level of parts, of which there are
 /// logarithmically many in practice and `max_depth` at most.

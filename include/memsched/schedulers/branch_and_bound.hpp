@@ -10,7 +10,7 @@ namespace memsched {
 inline namespace MEMSCHED_ABI {
 
 /// The paper's two orders of ready nodes, as list schedulers (section 7.1).
-/// Looks at the clock where there are more than 2^16 nodes. O((nodes + edges) log nodes).
+/// Looks at the clock if there are more than 2^16 nodes. O((nodes + edges) log nodes).
 struct ready_list {
   enum class rule : unsigned char {
     impact,  ///< H1: least impact first; among equals, the one with a successor of the least impact
@@ -27,7 +27,7 @@ struct four_starts {
 };
 
 /// Extends a partial order by each ready node in turn, those first that `ready_list` would take first, and gives up
-/// where the peak is no lower than that of the best order known. At a limit it answers with the incumbent and the
+/// if the peak is no lower than that of the best order known. At a limit it answers with the incumbent and the
 /// lowest peak that is still open.
 struct branch_and_bound {
   bool starts = true;             ///< begin with `four_starts`, else with the order that H2 gives
@@ -152,7 +152,7 @@ class branch_and_bound_search {
     frames_.push_back({chosen, peak, ready, first, choices_.size()});
   }
 
-  /// The first choice shrinks: where it fits under the peak so far, it alone; else without those that need as much room.
+  /// The first choice shrinks: if it fits under the peak so far, it alone; else without those that need as much room.
   /// Moved to the front of any completion it runs at the level now, and the nodes that it overtakes run no higher.
   void prune(delta peak) {
     if (keyed_.empty() || std::get<0>(keyed_[0]) != 0) return;

@@ -22,7 +22,7 @@ inline namespace MEMSCHED_ABI {
 /// At a limit it answers with the best of the cheap orders, and with the smallest peak among the last full table and
 /// the pruned entries: each order has a prefix there. O(signatures * ready nodes * nodes / 64); at most 2^nodes signatures.
 struct dp {
-  /// Beyond Algorithm 1: where a ready node leaves no more behind than it found and raises neither the partial order's
+  /// Beyond Algorithm 1: if a ready node leaves no more behind than it found and raises neither the partial order's
   /// peak nor the target, take it and no other. Exact: in any completion it can be moved to the front.
   bool direct = false;
 
@@ -60,7 +60,7 @@ inline namespace MEMSCHED_ABI {
 
 namespace detail {
 
-/// A set of nodes as a key. `Words` is its width where the compiler knows it, or 0: then it is the width of the graph.
+/// A set of nodes as a key. `Words` is its width if the compiler knows it, or 0: then it is the width of the graph.
 template <std::size_t Words>
 struct signature {
   using type = std::array<bit_word, Words>;
@@ -181,7 +181,7 @@ class memo_table {
   std::vector<slot> slots_;
 };
 
-/// The graph as signatures see it. A node s becomes ready by running v where v covers it (no path between them but the
+/// The graph as signatures see it. A node s becomes ready by running v if v covers it (no path between them but the
 /// edge) and no ancestor of s is ready beside v: one that has not run is ready or descends from a ready node, and that
 /// is not v, since v covers s. The same goes for a release and its last reader.
 template <class Key>
@@ -197,7 +197,7 @@ class signature_moves {
     Key before;
   };
 
-  /// Not `complete` where `go_on()`, asked now and then, is false.
+  /// Not `complete` if `go_on()`, asked now and then, is false.
   signature_moves(const schedule_graph& g, const Key& nothing, function_ref<bool()> go_on) {
     const auto ancestors = active_ancestors(g, go_on);
     if (!ancestors) return;
@@ -360,7 +360,7 @@ class dp_search {
     for (index_t i = 0; i < now_.size(); ++i) least = std::min(least, now_[i].peak);
     return std::max(best_.lower_bound, static_cast<bytes>(least));
   }
-  /// The incumbent, after a limit or where everything was pruned.
+  /// The incumbent, after a limit or if everything was pruned.
   solution answer() {
     if (next_.size() == 0 && !context_.stopped()) now_.drop();
     best_.lower_bound = std::min(bound(), best_peak_);

@@ -13,7 +13,7 @@ namespace memsched {
 inline namespace MEMSCHED_ABI {
 
 /// compress | compose | compress | branch_and_bound, with the search's starts taken before and after compression (eight of
-/// them, section 7.1.2). Answers with an error where every order would go below 0.
+/// them, section 7.1.2). Answers with an error if every order would go below 0.
 struct fradet_scheduler {
   compress rules{};
   compose parts{};

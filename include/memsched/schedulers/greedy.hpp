@@ -10,7 +10,7 @@ inline namespace MEMSCHED_ABI {
 /// Runs the ready node that serves memory best: first those that leave no more behind than they found, lowest peak
 /// first; else the one with the largest drop from its peak (the order of independent tasks that is optimal, Fradet et
 /// al., Property 10) or with the smallest growth. Ties go to the node that became ready last: depth before breadth.
-/// Looks at the clock where there are more than 2^16 nodes. O((nodes + edges) log nodes).
+/// Looks at the clock if there are more than 2^16 nodes. O((nodes + edges) log nodes).
 struct greedy {
   static constexpr bool is_baseline = true;
   enum class rule : unsigned char { drop, growth };

@@ -25,7 +25,7 @@ inline namespace MEMSCHED_ABI {
 namespace detail {
 
 /// Takes groups apart that have to do with values live at a peak of the order: values of nodes that have run while one
-/// that needs them has not. First the groups that such values come from; where there is none, and `readers` says so,
+/// that needs them has not. First the groups that such values come from; if there is none, and `readers` says so,
 /// those that need them. Returns how many sequences that frees.
 inline std::size_t disassemble(const schedule_graph& h, const std::vector<node_id>& order, const list_of<node_id>& groups,
                                bool readers, std::vector<index_t>& group) {

@@ -41,7 +41,7 @@ struct scheduler_row {
   std::string_view about;     ///< one line
   std::string_view source{};  ///< authors; empty for this project
   memsched::scheduler_role role = scheduler_role::method;
-  bool exact = false;  ///< ends with a proof of its order where no limit ends it
+  bool exact = false;  ///< ends with a proof of its order if no limit ends it
   std::size_t max_operators = std::numeric_limits<std::size_t>::max();  ///< more are answered with an error
 };
 

@@ -11,7 +11,7 @@ namespace memsched {
 inline namespace MEMSCHED_ABI {
 
 /// Takes a stretch of an order, a window, and looks for an order of the same nodes with a smaller peak. Windows around the
-/// first peak of the whole order come first, wider and wider ones; where they help no more, windows all along it, whose own
+/// first peak of the whole order come first, wider and wider ones; when they help no more, windows all along it, whose own
 /// peaks are lowered, which may open a way at the peak. Any success there starts over. Claims no bound of its own.
 struct local_search {
   std::size_t min_window = 24, max_window = 400;
@@ -47,7 +47,7 @@ class window_search {
   bytes peak() const { return line_.peak(); }
   std::vector<node_id> take() const { return line_.order(); }
 
-  /// Tries windows that hold the first peak; true where one of them is lower now.
+  /// Tries windows that hold the first peak; returns true if one of them is lower now.
   bool lower_at_peak(std::size_t width, std::uint64_t states) {
     const std::size_t at = line_.highest();
     for (std::size_t quarter : {2u, 1u, 3u, 0u}) {
@@ -58,7 +58,7 @@ class window_search {
     return false;
   }
 
-  /// Tries windows all along the order; true where one of them is lower now.
+  /// Tries windows all along the order; returns true if one of them is lower now.
   bool lower_anywhere(std::size_t width, std::uint64_t states) {
     bool any = false;
     for (std::size_t first = 0; first < line_.size() && context_.keep_going(); first += width / 2)

@@ -21,7 +21,7 @@ inline namespace MEMSCHED_ABI {
 namespace detail {
 
 /// Asks `change` for another order of the nodes of a line from position `first` up to `last`, each moved to where the line
-/// may be cut: given as a graph, its order, and the peak of that. The answer as nodes of the line; nothing where its peak is
+/// may be cut: given as a graph, its order, and the peak of that. The answer as nodes of the line; nothing if its peak is
 /// not lower. `local` is scratch, see `induced_subgraph`.
 template <class Change>
 std::optional<std::vector<node_id>> change_stretch(const schedule_graph& g, const order_line& line, std::size_t first,

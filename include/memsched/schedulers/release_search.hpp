@@ -48,12 +48,12 @@ namespace detail {
 /// that of S' with all nodes that those of T wait for on which u has a credit, less the bytes of the others that are not in S' yet. The
 /// order's peak is no lower than the level of X, u's room, and all that u frees without a credit, which the others are part of.
 ///
-/// An event is taken at once where its charge is no more than the cost so far, S' is no higher than S, and each release that frees
+/// An event is taken at once if its charge is no more than the cost so far, S' is no higher than S, and each release that frees
 /// memory between waits for all of S' without S. Lemma (at once). Premise: a path from S. Exchange: S' is added to each of its states.
 /// Conclusion: it costs no more. Proof: let Z be such a state, with or without the nodes that some releases wait for, and E the nodes that
 /// it shares with S'. E is S', or lacks all that frees memory from S to S', so that it is no lower than S and S'. The level of Z and S'
 /// together is that of Z, plus that of S', less that of E, and less the bytes that are freed where both have run, but in neither: so it
-/// is no higher than Z, also where a charge counts those bytes.
+/// is no higher than Z, also if a charge counts those bytes.
 class release_search {
  public:
   release_search(const schedule_graph& g, search& context, delta most_light, bytes from, bytes below)
@@ -131,7 +131,7 @@ class release_search {
   }
 
   /// The next `most_light`, after one at which `run` returned this order and bound: below the room of a light node that runs above the
-  /// bound, or else of any. Nothing where no node runs above it, or none is light.
+  /// bound, or else of any. Nothing if no node runs above it, or none is light.
   std::optional<delta> next_most_light(const std::vector<node_id>& order, bytes bound) const {
     std::optional<delta> highest, any;
     bool is_above = false;
@@ -155,7 +155,7 @@ class release_search {
     node_id event;
   };
 
-  /// Opens the states to which events lead. Returns true where all have happened.
+  /// Opens the states to which events lead. Returns true if all have happened.
   bool expand(index_t at) {
     const entry e = entries_[at];
     stand_at(table_[at]);
@@ -178,7 +178,7 @@ class release_search {
     return next_.empty();
   }
   /// Goes to a state: fills `next_` with the events that can happen there. Of these, a release is watched at the last node that it waits
-  /// for: where that does not run, nor does the release.
+  /// for: if that does not run, nor does the release.
   void stand_at(const_bit_row state) {
     for (node_id t : next_)
       if (g_.is_release(t)) watched_[last_missing(t)].clear();
@@ -266,7 +266,7 @@ class release_search {
     return sum;
   }
   /// The lowest level above that of `reached_`, at most 0, with all nodes that some releases wait for on which u has a credit, and
-  /// without the bytes that they free. Or 0 where it is not below `useful`. Of many releases some lower level.
+  /// without the bytes that they free. Or 0 if it is not below `useful`. Of many releases some lower level.
   delta deepest_fall(node_id u, delta useful) {
     constexpr std::size_t most = 4;
     joint_.clear();

@@ -8,7 +8,7 @@
 namespace memsched {
 inline namespace MEMSCHED_ABI {
 
-/// divide | soft_budget | dp, each of the first two where it is wanted. Optimal, unless a limit is met.
+/// divide | soft_budget | dp, each of the first two if it is wanted. Optimal, unless a limit is met.
 struct serenity {
   bool divides = true;
   bool budgets = true;

@@ -61,7 +61,7 @@ inline bool part_search::cut_near_peak() {
   return cut_effort_ <= most_effort;
 }
 
-/// Returns false where a limit ended it.
+/// Returns false if a limit ended it.
 inline bool part_search::cut_highest() {
   const live_index live(*line_);
   std::vector<windowed_cut> cuts(threads_of(context_.control().team()), windowed_cut(*line_, live, bone()));
@@ -77,7 +77,7 @@ inline bool part_search::cut_highest() {
 }
 
 /// Cuts for the nodes in some positions, highest first, up to one that is not above the bound, or until this effort's patience
-/// is over; in groups, so that threads may share them. Returns false where a limit ended it.
+/// is over; in groups, so that threads may share them. Returns false if a limit ended it.
 inline bool part_search::cut_positions(const std::vector<index_t>& positions, std::vector<windowed_cut>& cuts) {
   constexpr std::size_t group = 32;
   const auto over = [&] { return context_.control().over(); };
@@ -119,7 +119,7 @@ inline bytes part_search::bound_around(windowed_cut& cut, std::size_t i, bytes k
 }
 
 /// Closed windows around the highest position, with more work for each from turn to turn. Of two that follow each other the
-/// wider one counts where the other does not help.
+/// wider one counts if the other does not help.
 inline bool part_search::close_windows() {
   constexpr unsigned most_effort = 8;
   constexpr std::array<std::size_t, 4> reaches{100, 200, 400, 800};
@@ -195,7 +195,7 @@ struct part_search::releases {
   std::uint64_t work = 0;
 };
 
-/// Searches the releases, with fewer light nodes each time that the order that was found takes more than the bound. Ends where its
+/// Searches the releases, with fewer light nodes each time that the order that was found takes more than the bound. Ends if its
 /// bound stays further below the best one than that is below the peak.
 inline bool part_search::search_releases() {
   constexpr std::uint64_t enough = 4 * unit;
@@ -230,8 +230,8 @@ inline bool part_search::search_releases() {
   return true;
 }
 
-/// Narrows the graph for peaks between the bound and the incumbent (`narrowing`), which refutes some, and asks for an order that
-/// reaches the bound where nothing more is refuted; then narrows with more patience.
+/// Narrows the graph for peaks between the bound and the incumbent (`narrowing`), which refutes some. If nothing more is
+/// refuted, asks for an order that reaches the bound; then narrows with more patience.
 inline bool part_search::probe() {
   constexpr unsigned least_patience = 8, most_patience = 1U << 24;
   if (!narrowed_) narrowed_.emplace(g_, from(), narrowing(g_, context_));

@@ -58,7 +58,7 @@ inline schedule_graph with_row(const schedule_graph& g, std::span<const node_cos
   return h;
 }
 
-/// The lowest level that a set of nodes leaves, above the start; a lower one where the search is over. One minimum cut.
+/// The lowest level that a set of nodes leaves, above the start; a lower one if the search is over. One minimum cut.
 inline delta lowest_level_of(const schedule_graph& g, search& context) {
   bounds::lowest_set lowest(g);
   for (node_id v = 0; v < g.size(); ++v) lowest.add(v);

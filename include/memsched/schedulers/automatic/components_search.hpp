@@ -39,9 +39,9 @@ namespace detail {
 /// and stand at W or more. Likewise with the first such heights, and levels before them.
 ///
 /// The premise about one component is one about the peaks of a graph: d with one node x more, tied to nothing, of the impact
-/// X = T - sum of m over the others - B(d), or more, and the peak X + B(d) - W(d). Where that has no order below X + B(d),
+/// X = T - sum of m over the others - B(d), or more, and the peak X + B(d) - W(d). If that has no order below X + B(d),
 /// there is no order of d below T - sum of m, in which x could run at a level below W(d) with no height of B(d) or more later.
-/// The start is such a level if W(d) is positive, so such a height there is. Where the bound of the graph falls short of
+/// The start is such a level if W(d) is positive, so such a height there is. If the bound of the graph falls short of
 /// X + B(d) by some bytes, the premise holds with B(d), W(d) and T lower by as many. For the first such heights x has the
 /// impact -X, from a base higher by X, and the peak B(d) - W(d); then it is the end that is below W(d).
 class components_search {
@@ -50,7 +50,7 @@ class components_search {
   components_search(const schedule_graph& g, search& context, const facts& f, std::vector<std::vector<node_id>> members,
                     const std::vector<node_id>& order);
 
-  /// Gives a round to the highest component, and one to each that the bound rests on. Returns false where the query is
+  /// Gives a round to the highest component, and one to each that the bound rests on. Returns false if the query is
   /// answered, or none of them has anything left to try, or a limit was hit. Goes on where it was.
   bool round(const query& q);
 
@@ -82,7 +82,7 @@ class components_search {
     delta lowest = 0, end = 0;                   ///< levels above the start: the lowest of any set, and the last
     std::unique_ptr<inquiry> alone{}, with_x{};  ///< one of them; the same with the lemma's node
     std::optional<premise> first{};              ///< of the best interleaving
-    premise asked{};                             ///< by `with_x`: that, or less where it was refuted
+    premise asked{};                             ///< by `with_x`: that, or less if it was refuted
   };
   using orders = std::vector<std::vector<node_id>>;
 
@@ -193,14 +193,14 @@ inline std::vector<node_id> components_search::expand(std::size_t c, const std::
   return nodes;
 }
 
-/// Gives some components of a kind another order, where the best interleaving with it has a smaller peak.
+/// Gives some components of a kind another order, if the best interleaving with it has a smaller peak.
 inline bool components_search::take(std::span<const index_t> components, const std::vector<node_id>& order) {
   orders changed = orders_;
   for (index_t c : components) changed[c] = expand(c, order);
   return take(std::move(changed));
 }
 
-/// Takes over other orders of the components, where their best interleaving has a smaller peak.
+/// Takes over other orders of the components, if their best interleaving has a smaller peak.
 inline bool components_search::take(orders changed) {
   auto hills = structure::hills(g_, changed);
   auto found = structure::interleave(g_, changed, hills);

@@ -23,7 +23,7 @@ namespace memsched {
 inline namespace MEMSCHED_ABI {
 namespace detail {
 
-/// Best-first search of the whole part; goes on where it was. Where that has not raised the bound for long, and is not expected
+/// Best-first search of the whole part; goes on where it was. If that has not raised the bound for long, and is not expected
 /// to decide in reasonable time, search of narrowed graphs does more (`search_below`).
 inline bool part_search::search_exactly() {
   constexpr std::uint64_t enough = 9 * unit;
@@ -59,7 +59,7 @@ inline bool part_search::search_locally() {
   return local_effort_ <= most_effort;
 }
 
-/// Local search from the greedy order, even where that is higher than the incumbent: it leads elsewhere. The order is first
+/// Local search from the greedy order, even if that is higher than the incumbent: it leads elsewhere. The order is first
 /// bisected to falling aims, unless the part is closed. Begins once there is enough work for that. Returns false once nothing
 /// lowers that order any more.
 inline bool part_search::restart() {
@@ -83,7 +83,7 @@ inline bytes part_search::aim(bytes peak, bytes numerator, bytes denominator) co
          std::min(gap / denominator * numerator + gap % denominator * numerator / denominator, gap - std::min(gap, grid_));
 }
 
-/// Lowers the highest position, then the next; windows get twice the states where one stays above its aim.
+/// Lowers the highest position, then the next; windows get twice the states if one stays above its aim.
 inline bool part_search::lower_highest() {
   const unsigned most_effort = facts_.orders ? 0 : 8;
   line();
@@ -108,7 +108,7 @@ inline bool part_search::lower_to_falling_aims() {
 inline bool part_search::lower_around(std::size_t at, bytes goal, std::uint64_t states) {
   for (std::size_t width : {40U, 80U, 160U, 320U})
     for (std::size_t quarter : {2U, 1U, 3U}) {
-      if (!context_.count_state()) return false;  // a stretch is work, also where presolve leaves nothing to search
+      if (!context_.count_state()) return false;  // a stretch is work, also if presolve leaves nothing to search
       const std::size_t first = at - std::min(at, width * quarter / 4);
       const auto order = lower_stretch(g_, *line_, first, first + width, goal, states, context_, local_.front());
       if (order) return line_->replace(line_->legal_from(first), *order), true;
@@ -142,7 +142,7 @@ inline bool part_search::order_blocks() {
   return context_.stopped();
 }
 
-/// Lays the line out block by block, where that is better; returns the positions where blocks end.
+/// Lays the line out block by block, if that is better; returns the positions where blocks end.
 inline std::vector<index_t> part_search::lay_out_blocks() {
   using blocks = std::vector<std::vector<node_id>>;
   const auto go_on = [&] { return context_.keep_going(); };

@@ -40,7 +40,7 @@ inline constexpr std::size_t huge = 1 << 14;
 /// Smaller parts are searched exactly, or locally from one start, before their order is lowered at its peak.
 inline constexpr std::size_t medium = 200;
 /// Nodes, releases included, up to which a part is compressed by rules that need the closure before its first round; of
-/// larger parts the stage `closed` does so, for bounds: orders are found faster where edges are few.
+/// larger parts the stage `closed` does so, for bounds: orders are found faster if edges are few.
 inline constexpr std::size_t most_closed = 512;
 /// Nodes, releases included, up to which probing pays.
 inline constexpr std::size_t most_probed = 8192;
@@ -70,14 +70,14 @@ struct stage {
   bool (part_search::*run)();  ///< returns whether another call, with more work, may find more
 };
 
-/// A search goes on at once where it is expected to end within this many times its work so far.
+/// A search goes on at once if it is expected to end within this many times its work so far.
 inline constexpr double expected_soon = 16;
 
 /// The work that a search by rising peaks will take. It grows exponentially with the peak.
 class work_growth {
  public:
   /// The work up to `peak`, in units of that up to now: if it goes on to grow as since the last call. `work`: since then;
-  /// `level`: the peak up to which it has got. Infinite where that cannot be told.
+  /// `level`: the peak up to which it has got. Infinite if that cannot be told.
   double expected(double work, bytes level, bytes peak) {
     const double before = std::exchange(work_, work_ + work);
     const bytes rise = level - std::min(level, std::exchange(level_, level));
@@ -99,7 +99,7 @@ class part_search {
   part_search(const schedule_graph& g, search& context, facts f, std::vector<node_id> order,
               std::uint64_t unit_of_work = unit);
 
-  /// Gives each stage that fits its share of work. Returns false where no stage has anything left to try, or the query is
+  /// Gives each stage that fits its share of work. Returns false if no stage has anything left to try, or the query is
   /// answered, or a limit was hit.
   bool round(const query& q);
   /// Rounds until that returns false.
@@ -114,7 +114,7 @@ class part_search {
   bytes bound() const { return bound_; }
   /// Whether nothing better is of use.
   bool closed(const query& q) const { return peak_ <= q.target || bound_ >= std::min(peak_, q.cutoff); }
-  /// Takes over another order where it is better.
+  /// Takes over another order if it is better.
   void take(std::vector<node_id> order);
 
   // The stages, in orders.hpp, bounds.hpp and parts_search.hpp.

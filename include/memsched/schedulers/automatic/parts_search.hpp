@@ -33,7 +33,7 @@ class parts_search {
     context.control().stats.parts += parts_.size();
   }
 
-  /// Gives a round to the highest part. Returns false where the query is answered, or no part has anything left to try, or a
+  /// Gives a round to the highest part. Returns false if the query is answered, or no part has anything left to try, or a
   /// limit was hit.
   bool round(const query& q) {
     if (!context_.keep_going() || open_.empty() || bound_ >= q.cutoff || open_.top().first <= std::max(bound_, q.target))

@@ -57,7 +57,7 @@ class group_library {
   /// About, for the memory limit.
   std::uint64_t bytes_held() const { return held_; }
 
-  /// The best way to run a group from `level` on; nothing where each exceeds `cutoff`. `last` tells of each shared
+  /// The best way to run a group from `level` on; nothing if each exceeds `cutoff`. `last` tells of each shared
   /// release whether it waits for the group alone. Up to `cost`, no way is better than another.
   std::optional<unit_way> way(index_t group, const std::vector<bool>& last, delta level, delta cost, delta cutoff) {
     answer fresh;
@@ -75,7 +75,7 @@ class group_library {
     std::vector<node_id> members;  // part's node i is members[i]
     std::vector<node_id> simple_order, best_order;
     unit_way simple, best;
-    delta target = -1;  // no order of the part has a lower peak; not computed yet where negative
+    delta target = -1;  // no order of the part has a lower peak; not computed yet if negative
     bool solved = false;
     delta refused = -1;  // no order of the part has a peak as low as this
   };

@@ -24,12 +24,12 @@ namespace detail {
 /// Algorithm 2 on one level: every order of the units, states with the same units after them merged.
 ///
 /// With safe moves, a state is left towards targets only, by the rules of `best_first`: a unit that may free memory, or
-/// a release, each with the units of no drop that it waits for; and towards one alone where that ends no higher than it
+/// a release, each with the units of no drop that it waits for; and towards one alone if that ends no higher than it
 /// starts and lifts no peak. A unit that shares a release with a group counts as a target, since the group's peak may
 /// depend on whether it has run.
 class level_search {
  public:
-  /// `group` says of each active node which group it runs with; `library` may be null where that is none everywhere.
+  /// `group` says of each active node which group it runs with; `library` may be null if that is none everywhere.
   level_search(const schedule_graph& h, const std::vector<index_t>& group, group_library* library,
                const hierarchical& policy, search& context)
       : h_(h),
@@ -55,8 +55,8 @@ class level_search {
   /// After `run`: whether nothing is left to look at.
   bool exhausted() const { return open_.empty(); }
 
-  /// The order with the lowest peak, or any one that peaks at most at `target`; nothing where all exceed `cutoff` or
-  /// where a limit was met.
+  /// The order with the lowest peak, or any one that peaks at most at `target`; nothing if all exceed `cutoff` or
+  /// if a limit was met.
   std::optional<std::vector<node_id>> run(delta target, delta cutoff) {
     cutoff_ = cutoff;
     start(target);
@@ -220,8 +220,8 @@ class level_search {
     return true;
   }
 
-  /// Makes a move of the path just collected, unless it exceeds the cutoff. True where it is safe (see `is_safe`) and lifts
-  /// no peak: then it stands for all.
+  /// Makes a move of the path just collected, unless it exceeds the cutoff. Returns true if it is safe (see `is_safe`) and
+  /// lifts no peak: then it stands for all.
   bool try_move(const entry& e, index_t target) {
     move m{target, e.cost, e.level, none, path_begin_, paths_.size()};
     bool fits = true;

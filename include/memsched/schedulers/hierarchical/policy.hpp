@@ -17,18 +17,18 @@ inline namespace MEMSCHED_ABI {
 struct hierarchical {
   structure::hierarchy_level level = structure::hierarchy_level::groups;
   bool adaptive_budget = true;   ///< optimization 1: no peak above the last iteration's
-  bool simple_schedules = true;  ///< optimization 2: a group takes its reverse post-order where that lifts no peak
+  bool simple_schedules = true;  ///< optimization 2: a group takes its reverse post-order if that lifts no peak
   bool memoize = true;           ///< optimization 3: the schedules of a group are kept, by context
   bool by_levels = false;        ///< Algorithm 2 as printed: all states of one size after another; else the lowest peak
                                  ///< first
   bool safe_moves = true;        ///< units that free memory under the peak so far run at once; others wait for
                                  ///< their readers (not with `by_levels`)
-  bool readers = true;           ///< where no group defines a value live at the peak, take those apart that read one
+  bool readers = true;           ///< if no group defines a value live at the peak, take those apart that read one
   bool bounds = true;            ///< minimum cuts, where searches start and iterations may stop
   std::size_t max_cell = 64;     ///< sequences in a cell that the library finds
   std::uint64_t group_states = 1 << 15;  ///< for one schedule of one group; then it takes the order of `beam`
   std::uint64_t round_states = 1 << 19;  ///< for one round; then the order of `beam`, or the one so far, is the answer
-  std::size_t max_units = 1 << 14;       ///< where groups and free sequences are more, nothing is searched
+  std::size_t max_units = 1 << 14;       ///< if groups and free sequences are more, nothing is searched
 
   /// One round of Algorithm 1.
   struct iteration {
