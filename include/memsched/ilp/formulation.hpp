@@ -31,7 +31,7 @@ struct schedule_program {
   std::function<std::vector<node_id>(const std::vector<double>&)> order_of;     ///< always a valid order
 };
 
-/// A function from a graph and a range to a program; nothing where that would have more than `most_rows` rows. The graph
+/// A function from a graph and a range to a program; nothing if that would have more than `most_rows` rows. The graph
 /// must outlive the program.
 template <class F>
 concept formulation = requires(const F& f, const schedule_graph& g, peak_range r, std::size_t most_rows) {

@@ -18,12 +18,12 @@ namespace memsched {
 inline namespace MEMSCHED_ABI {
 
 /// Gives integer programs of the graph to a solver. It starts from the best heuristic order, which is the cut-off, and
-/// from the bound of minimum cuts; where they meet no solver is asked. A program of more than `most_rows` rows is not
+/// from the bound of minimum cuts; if they meet, no solver is asked. A program of more than `most_rows` rows is not
 /// built: the answer is then the best order so far, and the search gives up (`stop_reason::gave_up`). A solver that is
 /// missing or fails is an error (solver_failed).
 ///
 /// A solver proves within its tolerances. Its bound is lowered by as much as those may amount to, and lifted to
-/// the next peak that the sizes allow: where those lie too close to each other, a proof may end just below the peak.
+/// the next peak that the sizes allow: if those lie too close to each other, a proof may end just below the peak.
 template <milp_solver Solver, formulation Formulation = nested_sets>
 struct ilp {
   Solver solver{};
@@ -78,7 +78,7 @@ struct ilp {
     }
   }
 
-  /// Looks for an order with a peak in the range; s gets it where it is better, and the bound that is proven. g may have
+  /// Looks for an order with a peak in the range; s gets it if it is better, and the bound that is proven. g may have
   /// more edges than the graph of s, those that all such orders keep.
   milp_status ask(const schedule_graph& g, search& context, solution& s, peak_range range) const {
     const auto program = formulate(g, range, most_rows);

@@ -83,15 +83,15 @@ struct milp_request {
 enum class milp_status : unsigned char {
   optimal,     ///< x is within the gap of the best
   infeasible,  ///< nothing is feasible and within the cut-off
-  limit,       ///< stopped; x, where there is one, is the best so far
+  limit,       ///< stopped; x, if there is one, is the best so far
   failed,      ///< no answer, for the reason in `message`
 };
 
 struct milp_answer {
   milp_status status = milp_status::failed;
-  std::vector<double> x{};    ///< empty where none was found
+  std::vector<double> x{};    ///< empty if none was found
   double bound = -unbounded;  ///< no feasible solution within the cut-off costs less
-  std::uint64_t nodes = 0;    ///< of branch and bound, where known
+  std::uint64_t nodes = 0;    ///< of branch and bound, if known
   std::string message{};      ///< one line, for `failed`
 };
 

@@ -16,7 +16,7 @@ inline namespace MEMSCHED_ABI {
 
 /// For each critical node v a set E[v] of the nodes that have run when v runs: variables y[u,v], one for each u that may run
 /// on either side of v. Memory when v runs is the sum of E[v]'s impacts plus v's peak. E[v] holds with each node its
-/// predecessors; of two critical nodes one set holds the other node and all of its set. A node is critical where it can
+/// predecessors; of two critical nodes one set holds the other node and all of its set. A node is critical if it can
 /// exceed the floor at all: the others fit in anywhere, so that the nested sets are an order.
 ///
 /// Without the constraints between sets, each set is a minimum closure, which linear programs solve: the relaxation is
@@ -108,7 +108,7 @@ class nested_sets_program {
     return u != v && !test_bit(reach_.ancestors[v], u) && !test_bit(reach_.descendants[v], u);
   }
 
-  /// The most that v can meet or leave; releases count where they have run whatever the order.
+  /// The most that v can meet or leave; releases count if they have run in every order.
   delta highest(node_id v) {
     delta level = static_cast<delta>(g_.base);
     closure_.clear();
@@ -198,7 +198,7 @@ class nested_sets_program {
     return true;
   }
 
-  /// Where v runs before w, E[w] holds E[v].
+  /// If v runs before w, E[w] holds E[v].
   void nest(index_t c, index_t d) {
     const node_id v = critical_[c], w = critical_[d];
     if (follows(v, w)) {

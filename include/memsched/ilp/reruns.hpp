@@ -34,7 +34,7 @@ namespace detail {
 ///
 ///     run[k][e]   e, an operator or a load, runs in stage k; never the operator of a row before or at its own
 ///     kept[k][t]  storage t is in memory while v_k runs, and v_k neither creates nor, unless it consumes, reads it
-///     have(k, t) = 1 where v_(k-1) creates or so reads t, else kept[k-1][t]; plus run[k][e] of all e that create t
+///     have(k, t) = 1 if v_(k-1) creates or so reads t, else kept[k-1][t]; plus run[k][e] of all e that create t
 ///
 ///     run[k][e] <= have(k, t)      e reads t          kept[k][t] <= have(k, t)
 ///     have(k, t) >= 1              v_k reads t, or k is the last stage and t stays and does not depart
@@ -58,10 +58,10 @@ class rerun_program {
     find_needs(most_rows);
   }
 
-  /// The number of constraints, about; some number above `most_rows` where it is above that.
+  /// The number of constraints, about; some number above `most_rows` if it is above that.
   std::size_t rows() const { return entries_; }
 
-  /// Nothing where a row alone takes more than the budget, or sizes are beyond exact arithmetic.
+  /// Nothing if a row alone takes more than the budget, or sizes are beyond exact arithmetic.
   std::optional<milp_model> build() {
     run_.assign(last() + 1, std::vector<index_t>(table_.size(), none));
     kept_.assign(last(), std::vector<index_t>(p_.tensors().size(), none));
@@ -192,7 +192,7 @@ class rerun_program {
     build_.row(name("have", k, count_++), column ? 0 : 1, unbounded, terms);
   }
 
-  /// False where the row alone is over the budget.
+  /// Returns false if the row alone is over the budget.
   bool add_stage(index_t k) {
     for (op_id e = 0; e < table_.size(); ++e)
       if (run_[k][e] != none) {
@@ -254,10 +254,10 @@ class rerun_program {
 
 namespace reruns {
 
-/// Gives an integer program of the rows (`detail::rerun_program`) to a solver: the order that is kept, or, where any order
+/// Gives an integer program of the rows (`detail::rerun_program`) to a solver: the order that is kept, or, if any order
 /// will do, a path of the graph. Its bound holds as that of `cover` does, without a certificate. Its executions take more than
 /// the budget if reruns do; they are repaired. Better than the best so far are asked for, so it stands after policies that
-/// find some. Gives up where the program has more than `most_rows` rows. A solver that fails is an error (solver_failed).
+/// find some. Gives up if the program has more than `most_rows` rows. A solver that fails is an error (solver_failed).
 ///
 /// A solver proves within tolerances. A reduced cost is taken to be off by 10^-6, and a sum by 10^-9 of itself, so that the
 /// bound is lowered by as much for each variable, then rounded up to a whole unit of cost.

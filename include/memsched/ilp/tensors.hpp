@@ -11,7 +11,7 @@
 namespace memsched {
 inline namespace MEMSCHED_ABI {
 
-/// Bytes that one node leaves and that live until all `readers` have run; for ever where it stays.
+/// Bytes that one node leaves and that live until all `readers` have run; for ever if it stays.
 struct flowing_tensor {
   node_id producer = none;  ///< none: live from the start
   delta size = 0;
@@ -35,7 +35,7 @@ inline std::vector<flowing_tensor> tensors_of(const schedule_graph& g) {
     if (g.preds[v].empty()) flow.add_arc(start, v);
   }
   for (node_id r = static_cast<node_id>(g.active); r < g.size(); ++r) {
-    // From the producer, where all readers have one in common, which the flow takes first; else through a reader.
+    // From the producer, if all readers have one in common, which the flow takes first; else through a reader.
     const auto readers = g.preds[r];
     const auto is_common = [&](node_id p) {
       return std::all_of(readers.begin(), readers.end(), [&](node_id u) {

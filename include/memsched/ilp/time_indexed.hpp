@@ -14,12 +14,12 @@ namespace memsched {
 inline namespace MEMSCHED_ABI {
 
 /// Variables O[i,j], node i runs in step j, and T[k,j], tensor k is in memory in step j. Constraints (1) to (6) as the
-/// paper has them, where it leaves no doubt; else:
+/// paper has them, if it leaves no doubt; else:
 /// * (3) only speaks of tensors. Precedence without one is a tensor of size 0.
 /// * A tensor that a reader of a shared one leaves for the others, which may have run by then, is needed by those that
 ///   have not; (4) lets it appear but does not make it, so a constraint does.
 /// * (6) is one row a step: one node runs in it, so its extra bytes are a sum over all nodes. They are the bytes that it
-///   takes beyond its outputs, and fewer than none where inputs go before outputs come.
+///   takes beyond its outputs, and fewer than none if inputs go before outputs come.
 /// * (10) as printed, with a maximum, forbids a tensor in steps in which a reader with fewer descendants may still need
 ///   it. Here it has the minimum.
 /// Room that depends on the last reader of a tensor has variables K of its own.
@@ -105,7 +105,7 @@ class time_indexed_program {
     bool has(index_t j) const { return j >= first && j < last; }
     index_t at(index_t j) const { return column + j - first; }
   };
-  struct spared {  // room that v gains where it is the last reader
+  struct spared {  // room that v gains if it is the last reader
     node_id v, release;
     double amount;
     row_of_steps columns;

@@ -34,14 +34,14 @@ inline bytes largest_workspace(const graph& g) {
 
 }  // namespace detail
 
-/// No schedule of an iteration takes less where each channel has memory of its own. O(channels).
+/// No schedule of an iteration takes less if each channel has memory of its own. O(channels).
 inline bytes separate_bound(const graph& g, firing rule) {
   bytes sum = detail::largest_workspace(g);
   for (const channel& c : g.channels()) sum += c.size * least_fill(c, rule);
   return sum;
 }
 
-/// No schedule of an iteration has a smaller peak where the channels share one memory: the largest of the fills at the
+/// No schedule of an iteration has a smaller peak if the channels share one memory: the largest of the fills at the
 /// start, of the need of each actor for one firing (inputs and outputs under `pbc`, either under `cbp`), and of each
 /// channel's least fill; the states of all self loops are always there. O(channels).
 inline bytes shared_bound(const graph& g, firing rule) {

@@ -31,7 +31,7 @@ struct composite_graph {
   std::vector<need> needs;  ///< between different actors; balanced by the repetitions
   bytes base = 0;           ///< level at the start
 
-  /// Firings in all; 2^64 - 1 where there are more.
+  /// Firings in all; 2^64 - 1 if there are more.
   bytes firings() const {
     bytes sum = 0;
     for (const composite& a : actors)
@@ -67,18 +67,18 @@ inline std::vector<need> binding(std::vector<need> needs, const std::vector<comp
 
 /// Each actor of g by itself. One firing produces the tokens of its outputs and consumes those of its inputs (Fradet et al.,
 /// section 3): impact = produced - consumed, and peak = produced under `pbc`, max(0, impact) under `cbp`, either with
-/// workspace. `iterations` of g run as one, which may interleave them; `overflow` where that is more than 2^61 bytes.
+/// workspace. `iterations` of g run as one, which may interleave them; `overflow` if that is more than 2^61 bytes.
 MEMSCHED_FUNCTION result<composite_graph> costs(const graph& g, firing rule = firing::pbc, bytes iterations = 1);
 
 /// The firings of c as nodes, actor by actor, in a chain for each actor. Firing j of `to`, from 1 on, needs the firings of
 /// `from` that produce tokens (j - 1) c - d + 1 to j c - d. The chain of `from` makes the last of them imply the others,
-/// which are listed all the same: nodes with equal predecessors are what compression is quickest on. Where they are more
+/// which are listed all the same: nodes with equal predecessors are what compression is quickest on. If they are more
 /// than `most_producers`, the last stands alone.
 ///
 /// An order of actors that is admissible, numbered in order, is an order of this graph, and the reverse: "enough tokens" is
 /// p n(from) + d >= c n(to), which is what the last needed firing says.
 ///
-/// `too_large` where there are more than `most_firings`. O(firings + edges).
+/// `too_large` if there are more than `most_firings`. O(firings + edges).
 MEMSCHED_FUNCTION result<cost_graph> expand(const composite_graph& c, bytes most_firings = bytes{1} << 22);
 
 /// The same for each actor of a graph by itself.

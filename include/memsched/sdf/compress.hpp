@@ -1,7 +1,7 @@
 // Compression of synchronous dataflow before any firing becomes a node: rules that keep the smallest peak.
 //
 // Each rule turns a graph into one with the same smallest peak. The expansion meant is the one without the chains of an
-// actor's own firings, which has the same smallest peak as the one with them: where a prefix of an order has fired
+// actor's own firings, which has the same smallest peak as the one with them: if a prefix of an order has fired
 // n(to) times, it holds n(to) c - d distinct produced tokens, so p n(from) >= c n(to) - d, and firings renumbered in order
 // are admissible at the same cost, as costs depend on the actor alone.
 #pragma once
@@ -59,7 +59,7 @@ namespace sdf {
 namespace detail {
 
 /// "Free" is a need without tokens at the start; all needs are in normal form (see `binding`). Rates in normal form follow
-/// from the repetitions, so that a need is its ends and its tokens; it is one-to-one where it is free and the repetitions
+/// from the repetitions, so that a need is its ends and its tokens; it is one-to-one if it is free and the repetitions
 /// are equal. drop = peak - impact.
 class actor_compressor {
  public:
@@ -197,7 +197,7 @@ class actor_compressor {
     if (e.from != e.to && e.tokens < e.consumed * actors_[e.to].repetitions) connect(e);
   }
 
-  // C1. All outputs of A are one-to-one and go to B: B_j is the only successor of A_j. Where impact(A) >= 0 and drop(A) <=
+  // C1. All outputs of A are one-to-one and go to B: B_j is the only successor of A_j. If impact(A) >= 0 and drop(A) <=
   // peak(B), some best order runs B_j right after A_j (Fradet et al., rule C1, for each j in turn: merging one pair leaves
   // the condition of the others as it is). C2 is the mirror image.
 
@@ -248,7 +248,7 @@ class actor_compressor {
 
   // T and S, which look at paths.
 
-  /// One round of T, and of S where T found nothing. False where nothing changed.
+  /// One round of T, and of S if T found nothing. Returns false if nothing changed.
   bool order_pairs() {
     close();
     bool changed = false;
@@ -301,7 +301,7 @@ class actor_compressor {
   /// or without, A_j then waits for no more than the first ceil(j q(X) / q(A)) firings of X, and so does B_j. Take the
   /// expansion with the chains of own firings, and j in rising order: A_j's other predecessor A_(j-1) comes before B_(j-1),
   /// by the pair before, and so before B_j. So all predecessors of A_j come before B_j, which is why B_j cannot come before
-  /// A_j. Where impact(A) <= 0 and peak(A) <= peak(B), some best order runs A_j before B_j (Fradet et al., rule S1).
+  /// A_j. If impact(A) <= 0 and peak(A) <= peak(B), some best order runs A_j before B_j (Fradet et al., rule S1).
   /// S2 (side `outputs`) is the mirror image: A below is the one that then runs last, with drops for peaks.
   bool order_one(index_t a, side s) {
     const node_cost x = actors_[a].cost;

@@ -34,7 +34,7 @@ class graph {
   /// The number of times that each actor fires in one iteration: the least numbers above 0 that restore all tokens, in each
   /// weakly connected part by itself.
   const std::vector<bytes>& repetitions() const { return repetitions_; }
-  /// Firings of one iteration; 2^64 - 1 where there are more.
+  /// Firings of one iteration; 2^64 - 1 if there are more.
   bytes firings() const {
     bytes sum = 0;
     for (bytes q : repetitions_)
@@ -125,7 +125,7 @@ struct fraction {
   friend bool operator==(const fraction&, const fraction&) = default;
 };
 
-/// f * p / c in lowest terms; nothing where a part does not fit into 64 bits.
+/// f * p / c in lowest terms; nothing if a part does not fit into 64 bits.
 inline std::optional<fraction> scaled(fraction f, bytes p, bytes c) {
   const bytes g = std::gcd(p, c);
   p /= g, c /= g;

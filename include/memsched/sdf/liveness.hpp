@@ -33,8 +33,8 @@ enum class life : unsigned char {
 
 struct liveness {
   life verdict = life::live;
-  std::vector<shortage> cycle;  ///< where stuck: actors that wait for each other, each for the one before it
-  index_t actor = none;         ///< where unknown: one on the cycle that takes long
+  std::vector<shortage> cycle;  ///< if stuck: actors that wait for each other, each for the one before it
+  index_t actor = none;         ///< if unknown: one on the cycle that takes long
 };
 
 namespace detail {

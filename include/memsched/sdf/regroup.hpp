@@ -67,7 +67,7 @@ class regrouper {
     for (index_t p : part_) ++size_of_part_[p];
   }
 
-  /// False where no actor can be grouped any further.
+  /// Returns false if no actor can be grouped any further.
   bool run(bytes most) {
     bytes firings = c_.firings();
     if (as_printed_) firings -= group_as_printed();
@@ -114,7 +114,7 @@ class regrouper {
     const auto next = std::upper_bound(all.begin(), all.end(), above);
     if (next != all.end()) queue_.push({score(a, *next), a, *next, version_[a]});
   }
-  /// All divisors, or many of them where q is large.
+  /// All divisors, or many of them if q is large.
   const std::vector<bytes>& divisors_of(bytes q) {
     const auto [known, fresh] = divisors_.try_emplace(q);
     if (fresh) known->second = divisors(q).all;
@@ -193,7 +193,7 @@ struct grouping {
 MEMSCHED_FUNCTION composite_graph regroup(const composite_graph& c, bytes most_firings, grouping how = {});
 
 /// c with all firings of each actor in a row: its orders are the flat single-appearance schedules (section 8.2.1, with costs
-/// by Equation (5)). `cycle` where there is none, as actors wait for each other; names(a) is how the error calls actor a.
+/// by Equation (5)). `cycle` if there is none, as actors wait for each other; names(a) is how the error calls actor a.
 template <class Names>
 result<composite_graph> flat(const composite_graph& c, Names&& names) {
   composite_graph f = detail::grouped(c, detail::repetitions_of(c));

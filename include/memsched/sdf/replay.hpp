@@ -16,9 +16,9 @@ namespace sdf {
 /// The cost of a schedule of whole iterations.
 struct run {
   bytes iterations = 0;
-  bytes peak = 0;            ///< bytes where all channels share one memory, with workspace
+  bytes peak = 0;            ///< bytes if all channels share one memory, with workspace
   std::vector<bytes> fills;  ///< per channel: the most tokens in it at once
-  bytes separate = 0;  ///< bytes where each channel has memory of its own, for its largest fill, and the largest workspace
+  bytes separate = 0;  ///< bytes if each channel has memory of its own, for its largest fill, and the largest workspace
 };
 
 /// The cost of the schedule. Fails if it is not a schedule (`bad_order`): a firing that lacks tokens, by its place in the

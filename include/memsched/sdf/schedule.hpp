@@ -43,13 +43,13 @@ struct options {
   sdf::memory memory = sdf::memory::shared;
 };
 
-/// A schedule of `what.iterations` iterations from the initial tokens back to them. Where `error` is set, nothing else is.
+/// A schedule of `what.iterations` iterations from the initial tokens back to them. If `error` is set, nothing else is.
 struct [[nodiscard]] schedule_result {
   loops schedule;
-  bytes peak = 0;            ///< bytes where all channels share one memory, by the referee
+  bytes peak = 0;            ///< bytes if all channels share one memory, by the referee
   bytes lower_bound = 0;     ///< no schedule (for `form::flat`: no flat one) of as many iterations has a smaller peak
   std::vector<bytes> fills;  ///< per channel: the most tokens at once
-  bytes separate = 0;        ///< bytes where each channel has memory for its largest fill
+  bytes separate = 0;        ///< bytes if each channel has memory for its largest fill
   bytes separate_bound = 0;  ///< no schedule takes less of those
   memsched::options limits;  ///< as requested
   sdf::options what;
@@ -114,7 +114,7 @@ class front_door {
     return std::move(r_);
   }
 
-  /// Finds a schedule and a bound; an error where there is none.
+  /// Finds a schedule and a bound; an error if there is none.
   std::optional<graph_error> solve() {
     auto all = costs(g_, rule_, r_.what.iterations);
     if (!all) return all.error();
@@ -175,7 +175,7 @@ class front_door {
     if (rest.actors.size() > 1 && !keep_order_) take_nest(rest, sequence, rest.base + static_cast<bytes>(peak));
     return std::nullopt;
   }
-  /// Takes the nest with each composite once where its peak is no larger.
+  /// Takes the nest with each composite once if its peak is no larger.
   void take_nest(const composite_graph& rest, const std::vector<index_t>& sequence, bytes peak) {
     constexpr std::uint64_t little_work = std::uint64_t{1} << 22;
     loops plain;
@@ -199,7 +199,7 @@ class front_door {
   const graph& g_;
   inner_scheduler policy_;
   std::string_view name_;
-  bool keep_order_;  // the policy's order stands even where a nest is as good
+  bool keep_order_;  // the policy's order stands even if a nest is as good
   firing rule_;
   search context_;
   schedule_result r_;
@@ -208,11 +208,11 @@ class front_door {
 }  // namespace detail
 
 /// A schedule with a small memory, and how far it is from the best: the rules of `compress` first, then the scheduler orders
-/// the firings that are left, which become loops. Where a nest with each actor once is as good, it is that.
+/// the firings that are left, which become loops. If a nest with each actor once is as good, it is that.
 ///
-/// Claims are of whole iterations, which return to the initial tokens. Where no reachable level is below that at the start
+/// Claims are of whole iterations, which return to the initial tokens. If no reachable level is below that at the start
 /// (no initial tokens, for instance) no run that fires each actor as often has a smaller peak; else an infinite run may.
-/// Errors: `overflow` for too many iterations, `bad_input` for a form together with separate memory, `cycle` where a form is
+/// Errors: `overflow` for too many iterations, `bad_input` for a form together with separate memory, `cycle` if a form is
 /// asked for that no schedule has, `too_large`, errors of the scheduler, and `bad_policy` if its answer is not an order or
 /// contradicts itself.
 template <scheduler S>

@@ -13,11 +13,11 @@ namespace sdf {
 /// A schedule, and bounds of the sum of separate buffers.
 struct separate_schedule {
   loops schedule;
-  bytes lower_bound = 0;  ///< no schedule takes less where each channel has memory of its own, with the largest workspace
+  bytes lower_bound = 0;  ///< no schedule takes less if each channel has memory of its own, with the largest workspace
 };
 
 /// A schedule with the smallest sum of separate buffers, and a bound. Each channel has room for its least fill at first, and
-/// and every actor that has tokens and room fires. Where that completes, nothing takes less. Where it stops, some actors
+/// every actor that has tokens and room fires. If that completes, nothing takes less. If it stops, some actors
 /// wait for each other, and one of the channels among them needs more room: a best-first search over which (Geilen, Basten,
 /// Stuijk, "Minimising buffer requirements of synchronous dataflow graphs with model checking", 2005, ask the same
 /// question).
@@ -111,8 +111,8 @@ class bounded_run {
     index_t channel;
     bytes room;
   };
-  /// Of a run that stopped: the channels of a cycle of actors, each of which waits for the next, that lack room. Those where
-  /// `may(lack)` says no count as if they lacked tokens. Every completing run with at least this room has more on one of
+  /// Of a run that stopped: the channels of a cycle of actors, each of which waits for the next, that lack room. Those for
+  /// which `may(lack)` says no count as if they lacked tokens. Every completing run with at least this room has more on one of
   /// them, at least as much as is returned here: take the first firing of an actor of the cycle beyond those made here. The
   /// next of the cycle has fired no more often than here, so that tokens that lack here lack then; so it is room that lacked
   /// here, and the channel holds then as much as is returned here, or more.
@@ -121,7 +121,7 @@ class bounded_run {
     index_t a = 0;
     while (left_[a] == 0) ++a;
     std::vector<index_t> path;
-    std::vector<lack> reasons;  // of each step; channel none where it is tokens
+    std::vector<lack> reasons;  // of each step; channel none if it is tokens
     ++round_;
     while (visited_[a] != round_) {
       visited_[a] = round_;
@@ -188,7 +188,7 @@ class room_search {
   }
 
  private:
-  /// All that completes with at least `room`, and less than `most` where that is set.
+  /// All that completes with at least `room`, and less than `most` if that is set.
   struct node {
     std::vector<bytes> room, most;
     bytes cost = 0, bound = 0;  // above that of the root
@@ -229,7 +229,7 @@ class room_search {
     return false;
   }
 
-  /// A first answer: where a run stops, the channel of the cycle whose room lets the most firings follow for its price.
+  /// A first answer: when a run stops, the channel of the cycle whose room lets the most firings follow for its price.
   void dive(std::vector<bytes> room) {
     const auto anything = [](const lack&) { return true; };
     bounded_run now(g_);

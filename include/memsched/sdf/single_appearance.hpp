@@ -29,8 +29,8 @@ struct looped {
 /// factor h is a choice, as the largest is not always best for shared memory: with peaks 20 and 10, impacts -5 and 10, ten
 /// times each, (10 a b) takes 65 bytes above the start and (10 a) (10 b) takes 50.
 ///
-/// `cycle` where tokens that go back in this order allow none. O(actors^3 * divisors + actors^2 * divisors^2), and
-/// `too_large` where that is more than `most_work`.
+/// `cycle` if tokens that go back in this order allow none. O(actors^3 * divisors + actors^2 * divisors^2), and
+/// `too_large` if that is more than `most_work`.
 MEMSCHED_FUNCTION result<looped> single_appearance(const composite_graph& c, std::span<const index_t> order,
                                                    std::uint64_t most_work = std::uint64_t{1} << 30);
 
@@ -61,7 +61,7 @@ class nest_finder {
     for (index_t i = 0; i < n_; ++i) place[order[i]] = i;
     for (const need& e : c.needs)
       if (place[e.from] > place[e.to])
-        // A body whose firings are q / g may run `to` first where its c q / g tokens are there: g >= c q / d.
+        // A body whose firings are q / g may run `to` first if its c q / g tokens are there: g >= c q / d.
         back_.push_back({place[e.to], place[e.from],
                          e.tokens == 0 ? never : (e.consumed * c.actors[e.to].repetitions - 1) / e.tokens + 1});
     impact_.assign(n_ + 1, 0);

@@ -77,7 +77,7 @@ class interrupt_handler {
   void (*before_)(int);
 };
 
-/// Threads beside the caller's that can be made, up to `wanted`: Cbc crashes where one of its own cannot.
+/// Threads beside the caller's that can be made, up to `wanted`: Cbc crashes if one of its own cannot be made.
 inline std::size_t spare_threads(unsigned wanted) { return wanted > 1 ? crew(wanted + 1).size() - 1 : 0; }
 
 inline void load(OsiClpSolverInterface& osi, const milp_model& m) {
@@ -97,7 +97,7 @@ inline void load(OsiClpSolverInterface& osi, const milp_model& m) {
 
 }  // namespace detail
 
-/// Solves with Cbc's own cuts and heuristics; without its preprocessing, which crashes where it meets its time limit
+/// Solves with Cbc's own cuts and heuristics; without its preprocessing, which crashes when it meets its time limit
 /// (2.10.8), and with the dual method for its first relaxation, since the start of the primal one heeds no limit. Ends late
 /// by a step that does not ask: the presolve of the first relaxation, a factorization, or the copies of the program that Cbc
 /// makes before it branches. These grow with the rows of the program. Prints nothing. Not for two threads at a time: Cbc

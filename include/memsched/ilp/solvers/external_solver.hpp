@@ -43,7 +43,7 @@ struct external_solver {
   enum class form : unsigned char {
     names,    ///< a line that says "optimal" or "infeasible", the first but for "Model status"; lines "NAME VALUE"
               ///< (HiGHS, Gurobi, SCIP)
-    numbers,  ///< GLPK's: "s mip ROWS COLUMNS STATUS OBJECTIVE", then "j COLUMN VALUE", or where no variable is integral
+    numbers,  ///< GLPK's: "s mip ROWS COLUMNS STATUS OBJECTIVE", then "j COLUMN VALUE", or, if no variable is integral,
               ///< "s bas ROWS COLUMNS PRIMAL DUAL OBJECTIVE" and "j COLUMN STATUS VALUE"; columns counted as in MPS files
     table,    ///< Cbc's: "Optimal - objective value ...", then lines "COLUMN NAME VALUE COST"
   };
