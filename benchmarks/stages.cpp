@@ -1,6 +1,7 @@
 // Gains by each stage of the default scheduler: families of graphs with and without it, at one limit of time. For each
-// family the geometric means of peak, bound and time against those of all stages; a stage that gains nothing anywhere should go.
-// Seconds are of the processor, so that other processes do not blur them. Usage: bench_stages [SECONDS=1] [FAMILY or STAGE...]
+// family the geometric means of peak, bound and time against those of all stages; a stage that gains nothing anywhere should
+// go. Seconds are of the processor, so that other processes do not blur them. Usage: bench_stages [SECONDS=1] [FAMILY or
+// STAGE...]
 #include <algorithm>
 #include <chrono>
 #include <cmath>

@@ -34,8 +34,8 @@ std::stop_source& stop = *new std::stop_source;  // outlives main: a signal may 
   _exit(interrupted_status);
 }
 
-/// Waits for signals, which all other threads block: what a handler may not do, a thread may. Where the system has no thread for
-/// it, a signal ends the process.
+/// Waits for signals, which all other threads block: what a handler may not do, a thread may. Where the system has no thread
+/// for it, a signal ends the process.
 void listen() {
   sigset_t awaited;
   sigemptyset(&awaited);

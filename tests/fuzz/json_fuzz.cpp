@@ -1,5 +1,5 @@
-// Any text through the JSON reader and the checks; what it accepts must survive being written and read again. The library's scan
-// and nlohmann-json agree.
+// Any text through the JSON reader and the checks; what it accepts must survive being written and read again. The library's
+// scan and nlohmann-json agree.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>

@@ -21,8 +21,8 @@ struct priced_problem {
   memsched::offload moves{};
 };
 
-/// Eight graphs of 7 operators; of the last four, costs are multiples of 5. Then eight with almost all sizes in whole units, four
-/// in which a storage may be made twice between two uses, two in which a rerun itself takes much memory, and four in which
+/// Eight graphs of 7 operators; of the last four, costs are multiples of 5. Then eight with almost all sizes in whole units,
+/// four in which a storage may be made twice between two uses, two in which a rerun itself takes much memory, and four in which
 /// storages may be moved.
 inline std::vector<priced_problem> priced_problems() {
   std::vector<priced_problem> all;

@@ -230,8 +230,8 @@ void execute(const network& net, const char* inputs, const char* outputs) {
   write(outputs, out);
 }
 
-/// Runs a .tflite model of float32, or of eight bits, on random inputs: elements little-endian, tensor after tensor, in the order
-/// in which the file lists its inputs and outputs.
+/// Runs a .tflite model of float32, or of eight bits, on random inputs: elements little-endian, tensor after tensor, in the
+/// order in which the file lists its inputs and outputs.
 int execute(const char* model, const char* inputs, const char* outputs) {
   const auto net = read_tflite_network(read(model));
   if (!net) fail(net.error().message);

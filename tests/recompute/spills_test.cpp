@@ -18,8 +18,8 @@ using namespace memsched;
 
 namespace {
 
-/// The least that any policy moves for an order while whole storages move: a search over which are on the chip, and which have a
-/// good copy outside. The inputs of the graph begin on the chip.
+/// The least that any policy moves for an order while whole storages move: a search over which are on the chip, and which have
+/// a good copy outside. The inputs of the graph begin on the chip.
 class least_resident : chip_order {
  public:
   least_resident(const problem& p, std::span<const op_id> order, bytes capacity, memory_model model)

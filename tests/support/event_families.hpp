@@ -14,8 +14,8 @@
 
 namespace support {
 
-/// A product of a small sparse matrix and a vector: rows add up products of entries that several rows share. Some operators need more
-/// while they run, and some entries stand in a row beside its products.
+/// A product of a small sparse matrix and a vector: rows add up products of entries that several rows share. Some operators
+/// need more while they run, and some entries stand in a row beside its products.
 inline memsched::problem_draft sparse_product(random& r) {
   using namespace memsched;
   problem_builder b;
@@ -54,8 +54,8 @@ inline std::vector<memsched::precedence> any_folds(const memsched::schedule_grap
   return folded;
 }
 
-/// A family of events for this level with the first set alone, of g or of what compression makes of it; which nodes are folded and light is
-/// drawn at random.
+/// A family of events for this level with the first set alone, of g or of what compression makes of it; which nodes are folded
+/// and light is drawn at random.
 inline memsched::certificate any_events(const memsched::schedule_graph& g, memsched::bytes level, random& r) {
   using namespace memsched;
   certificate c{.bound = level, .family = proof::set_family{.level = level, .events = proof::event_model{}}};

@@ -20,8 +20,8 @@ struct sums_shape {
   std::uint32_t percent_odd = 20;                    ///< of operators that differ from those of a plain product
 };
 
-/// Values; products that read one or two of them, most of which one sum reads, and some of which overwrite a value; sums, some of
-/// which are values of a second layer. Renumbered.
+/// Values; products that read one or two of them, most of which one sum reads, and some of which overwrite a value; sums, some
+/// of which are values of a second layer. Renumbered.
 inline memsched::problem_draft random_sums(std::uint64_t seed, const sums_shape& s = {}) {
   using namespace memsched;
   random r(seed);

@@ -34,9 +34,9 @@ inline namespace MEMSCHED_ABI {
 /// * An operation reads the values that its regions use from above. Its workspace is the largest peak of its blocks, in the
 ///   order in which they stand, less the values that the block yields (or those of the loop's arguments): results are
 ///   counted outside.
-/// * Handles (tokens, streams, descriptors: types without a shape) have no bytes. An operation with effects that gives a handle, or
-///   uses memory and takes one, may run on after its place: its memory lives until an operation that takes the handle, or
-///   one that follows from it, and gives none; without such a one to the end. Its workspace lives as long.
+/// * Handles (tokens, streams, descriptors: types without a shape) have no bytes. An operation with effects that gives a
+///   handle, or uses memory and takes one, may run on after its place: its memory lives until an operation that takes the
+///   handle, or one that follows from it, and gives none; without such a one to the end. Its workspace lives as long.
 /// * Effects order operations as `detail::mlir_effect_order` says; operations that it does not understand are barriers.
 class mlir_block_graph {
  public:

@@ -150,8 +150,8 @@ class inquiry {
         ancestors_(order.copy(order.ancestors()[v])),
         descendants_(order.copy(order.descendants()[v])) {}
 
-  /// Finds the edges of v; adds other facts about v to `k`. The first inquiry about a node ends with its lowest set. `cut` is working
-  /// memory. Asks `go_on` before each minimum cut.
+  /// Finds the edges of v; adds other facts about v to `k`. The first inquiry about a node ends with its lowest set. `cut` is
+  /// working memory. Asks `go_on` before each minimum cut.
   outcome run(node_knowledge& k, lowest_set& cut, function_ref<bool()> go_on) {
     if (!k.has_lowest) {
       if (!go_on()) return outcome::stopped;
@@ -229,7 +229,8 @@ class inquiry {
     return lowest(cut, minus(left, free), free);
   }
   /// The nodes of `possible` that may change once `changed` has: nodes after it whose impact has the given sign, with all
-  /// nodes before those; then the same again from there. A node that is reached already is passed over: so is all that it reaches.
+  /// nodes before those; then the same again from there. A node that is reached already is passed over: so is all that it
+  /// reaches.
   bit_set within_reach(bit_set changed, const bit_set& possible, const bit_matrix& behind, const bit_matrix& before,
                        int sign) const {
     bit_set found(g_->size());

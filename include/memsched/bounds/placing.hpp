@@ -20,16 +20,17 @@ namespace memsched {
 inline namespace MEMSCHED_ABI {
 namespace bounds {
 
-/// For a prober that has found nothing more for its peak B: derives how many nodes have run when each one runs, and from that further
-/// edges, or that no order has a peak of at most B.
+/// For a prober that has found nothing more for its peak B: derives how many nodes have run when each one runs, and from that
+/// further edges, or that no order has a peak of at most B.
 ///
-/// Nodes that take memory while they run are counted. Let E(k) be the set of nodes that have run before counted node number k, from 0, in an
-/// order with a peak of at most B; the last E is all. Let r be the least that a counted node takes above the level at which it runs. Lemma: a
-/// node that is in no closed set of k counted nodes and a level of at most B - r is not in E(j) for any j <= k; one that is in
-/// each such set is in E(j) for any j >= k. Here k is below the number of counted nodes. Proof: E(k) is such a set, since node
-/// number k takes its level and r, or more; and E(j) is part of E(k) for j <= k. So each node has a first k at which it may
-/// be in E(k), and a k from which on it is due. If a counted u is due where v is first, or before, u runs before v: E(k + 1) holds v
-/// if v is number k or runs right after it, and u then too, as a lower number or as number k.
+/// Nodes that take memory while they run are counted. Let E(k) be the set of nodes that have run before counted node number k,
+/// from 0, in an order with a peak of at most B; the last E is all. Let r be the least that a counted node takes above the
+/// level at which it runs. Lemma: a node that is in no closed set of k counted nodes and a level of at most B - r is not in
+/// E(j) for any j <= k; one that is in each such set is in E(j) for any j >= k. Here k is below the number of counted nodes.
+/// Proof: E(k) is such a set, since node number k takes its level and r, or more; and E(j) is part of E(k) for j <= k. So each
+/// node has a first k at which it may be in E(k), and a k from which on it is due. If a counted u is due where v is first, or
+/// before, u runs before v: E(k + 1) holds v if v is number k or runs right after it, and u then too, as a lower number or as
+/// number k.
 ///
 /// With a price for counted nodes, a closed set E of n of them has a value, level(E) + price * (n - k). Whatever the price, the
 /// least value, which one minimum cut finds, is no more than the least level of a set of k of them (Lagrange). A cut also finds
@@ -223,8 +224,8 @@ class placer {
     return {outcome::open};
   }
 
-  /// The price at which the sets found so far allow most, and the two of them that allow no more there: one of at most k counted
-  /// nodes, one of at least k.
+  /// The price at which the sets found so far allow most, and the two of them that allow no more there: one of at most k
+  /// counted nodes, one of at least k.
   delta best_price(const count& c, const question& q, line& low, line& high) const {
     for (;;) {
       const delta apart = high.beyond - low.beyond;

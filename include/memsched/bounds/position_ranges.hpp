@@ -14,8 +14,8 @@ namespace memsched {
 inline namespace MEMSCHED_ABI {
 namespace bounds {
 
-/// The least that a counted node takes above the level at which it runs, with all its credits: bytes. `cost` may be another one than
-/// that of g, for nodes that were merged.
+/// The least that a counted node takes above the level at which it runs, with all its credits: bytes. `cost` may be another one
+/// than that of g, for nodes that were merged.
 inline delta least_rise(const schedule_graph& g, const std::vector<node_cost>& cost) {
   std::optional<delta> least;
   for (node_id v = 0; v < cost.size(); ++v) {
@@ -27,8 +27,8 @@ inline delta least_rise(const schedule_graph& g, const std::vector<node_cost>& c
   return std::max<delta>(least.value_or(0), 0);
 }
 
-/// For each node the first k at which E(k) may hold it, and the k from which on it is due (see `placer`). Nodes with a peak are counted.
-/// The costs must outlive it.
+/// For each node the first k at which E(k) may hold it, and the k from which on it is due (see `placer`). Nodes with a peak are
+/// counted. The costs must outlive it.
 class position_ranges {
  public:
   using lists = std::vector<std::vector<node_id>>;

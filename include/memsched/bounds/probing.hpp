@@ -134,8 +134,8 @@ class prober {
   using inquiry = detail::inquiry;
   static constexpr std::size_t group_size = 8;
 
-  /// A group of the nodes with open questions that have the least room under B: these find most edges, and refute soonest. Nodes
-  /// of which the room is not known come first.
+  /// A group of the nodes with open questions that have the least room under B: these find most edges, and refute soonest.
+  /// Nodes of which the room is not known come first.
   std::vector<node_id> tightest() {
     plain_vector<std::pair<delta, node_id>> heights;
     for (node_id v = 0; v < graph().active; ++v) {

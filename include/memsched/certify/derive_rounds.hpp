@@ -70,7 +70,8 @@ inline std::vector<proof::position_fact> renamed_facts(const placer& places, con
   return facts;
 }
 
-/// Places with the order that p knows, and notes each finding, and p's edges from number `known` on, in `side`. Nodes are renamed.
+/// Places with the order that p knows, and notes each finding, and p's edges from number `known` on, in `side`. Nodes are
+/// renamed.
 inline prober::outcome derive_positions(prober& p, std::size_t& known, function_ref<bool()> go_on,
                                         const std::vector<node_id>& names, derived::side& side) {
   placer places(p);

@@ -24,8 +24,8 @@ namespace memsched {
 inline namespace MEMSCHED_ABI {
 namespace detail {
 
-/// The graph that reductions make of one without credits. It has no merged nodes, and no edges that others imply; nodes that take nothing,
-/// free memory and come before no other are releases.
+/// The graph that reductions make of one without credits. It has no merged nodes, and no edges that others imply; nodes that
+/// take nothing, free memory and come before no other are releases.
 struct reduced_graph {
   schedule_graph graph{};
   std::vector<node_id> name{};  ///< per node: the one that stands for it in the given graph

@@ -16,7 +16,8 @@ inline bool adds_edge(const proof::reduction& r) {
   return r.by == proof::reduction::rule::s1 || r.by == proof::reduction::rule::s2;
 }
 
-/// Applies a reduction that makes one node of two to their costs. Returns the other, which stays and costs nothing (docs/proofs.md).
+/// Applies a reduction that makes one node of two to their costs. Returns the other, which stays and costs nothing
+/// (docs/proofs.md).
 inline node_id merge_costs(std::vector<node_cost>& cost, const proof::reduction& r) {
   const node_cost a = cost[r.first], b = cost[r.second];
   const auto [kept, gone] = r.by == proof::reduction::rule::c1 ? std::pair(r.second, r.first) : std::pair(r.first, r.second);

@@ -13,8 +13,8 @@
 namespace memsched {
 inline namespace MEMSCHED_ABI {
 
-/// The graph that a JSON text describes; hand it to `make_problem`. O(text) time; memory is that of the draft, but address space
-/// of up to four times the text is reserved.
+/// The graph that a JSON text describes; hand it to `make_problem`. O(text) time; memory is that of the draft, but address
+/// space of up to four times the text is reserved.
 ///
 ///   {"name": "...",
 ///    "ops": [{"name": "c1", "op": "Conv", "inputs": [0], "outputs": [1], "workspace": 0, "inplace": -1, "after": [],

@@ -217,8 +217,8 @@ struct micro_tail {
 };
 
 /// The persistent rest for a file, in bytes: the interpreter's objects, entries of operators and tensors, parsed options,
-/// memory that kernels keep, variables, and the tensors that callers see. The order of operators changes its padding alone. With
-/// pointers of 64 bits it is that of the recording allocator, to the byte, of 14 public models, but for the recorder's own
+/// memory that kernels keep, variables, and the tensors that callers see. The order of operators changes its padding alone.
+/// With pointers of 64 bits it is that of the recording allocator, to the byte, of 14 public models, but for the recorder's own
 /// objects (tests/formats/micro_tail_test.cpp); with 32 bits the same structures with shorter pointers, which have not been
 /// measured. Subgraphs that do not run count with their entries alone. O(file).
 inline result<micro_tail> micro_tail_of(std::string_view file, pointer_width width, const read_options& options = {}) {

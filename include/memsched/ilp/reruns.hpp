@@ -1,4 +1,5 @@
-// Recomputation by integer programming: the operators that run again before each row, and the storages in memory at it. Needs Eigen.
+// Recomputation by integer programming: the operators that run again before each row, and the storages in memory at it. Needs
+// Eigen.
 #pragma once
 
 #include <algorithm>

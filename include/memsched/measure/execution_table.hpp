@@ -102,8 +102,8 @@ class view_ages {
   explicit view_ages(const execution_table& table)
       : table_(&table), ran_(table.graph().ops().size(), 0), made_(table.graph().tensors().size(), 0) {}
 
-  /// Whether t is a view that was not made again since its storage was created or loaded. Views by the operator that creates the
-  /// storage, and those that no operator makes, come back with it.
+  /// Whether t is a view that was not made again since its storage was created or loaded. Views by the operator that creates
+  /// the storage, and those that no operator makes, come back with it.
   bool is_stale(tensor_id t) const {
     const problem& p = table_->graph();
     const tensor_id storage = p.storage(t);

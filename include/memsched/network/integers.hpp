@@ -15,8 +15,8 @@ namespace memsched {
 inline namespace MEMSCHED_ABI {
 
 /// Eight-bit integers with 32-bit sums, in the arithmetic of TensorFlow Lite's reference kernels (TensorFlow Lite Micro):
-/// sums are exact modulo 2^32; factors have 31 bits, and products with them are rounded twice. Functions of one operand but RELU
-/// and its like, divisions, and resizes between pixels, are those of real numbers, rounded once.
+/// sums are exact modulo 2^32; factors have 31 bits, and products with them are rounded twice. Functions of one operand but
+/// RELU and its like, divisions, and resizes between pixels, are those of real numbers, rounded once.
 struct int8_numbers {
   using number = std::int32_t;
 

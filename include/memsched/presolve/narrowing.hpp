@@ -22,7 +22,8 @@ namespace presolve {
 
 /// Derives, for a peak B, a smaller graph that has an order with a peak of at most B if the given one has, or that there
 /// is none. Probes, adds the edges and compresses, as often as that helps; if it does not, shaves and
-/// places (see `prober`, `shaver`, `placer`). A value that shares its graphs with its copies. The given graph and the context must outlive it.
+/// places (see `prober`, `shaver`, `placer`). A value that shares its graphs with its copies. The given graph and the context
+/// must outlive it.
 class narrowing {
  public:
   using outcome = prober::outcome;

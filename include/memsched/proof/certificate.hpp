@@ -37,10 +37,10 @@ struct layer_member {
   bool operator==(const layer_member&) const = default;
 };
 
-/// A fact about positions. Nodes that take memory while they run are counted; E(k) is the set of nodes that have run before counted node number k,
-/// from 0, and the last E is all. The flow, with the price on each counted node, shows that E(k) has `level` or more if it
-/// holds v (`inside`), or lacks it; or in any case. In orders with a smaller peak, then, v is in no E up to E(k), or in E(k)
-/// and all after it; or there is no such order.
+/// A fact about positions. Nodes that take memory while they run are counted; E(k) is the set of nodes that have run before
+/// counted node number k, from 0, and the last E is all. The flow, with the price on each counted node, shows that E(k) has
+/// `level` or more if it holds v (`inside`), or lacks it; or in any case. In orders with a smaller peak, then, v is in no E up
+/// to E(k), or in E(k) and all after it; or there is no such order.
 struct position_fact {
   index_t k = 0;
   node_id v = none;  ///< none if it is about E(k) in any case
@@ -51,8 +51,8 @@ struct position_fact {
   static constexpr delta parts = 64;
 };
 
-/// A step of a proof: a cut, two cases, a layer, or positions. Its claim holds in the graph with the reductions and the edges of
-/// those before.
+/// A step of a proof: a cut, two cases, a layer, or positions. Its claim holds in the graph with the reductions and the edges
+/// of those before.
 ///
 /// A cut states the least memory in use while v runs, were it not for the order that it derives. By then a set E has run,
 /// with all that v waits for and nothing that waits for v. Any E takes `level` at least if, moreover,

@@ -125,11 +125,13 @@ class event_checker {
   node_id host(node_id v) const { return host_[v] == none ? v : host_[v]; }
   bool is_event(node_id v) const { return !g_.merged()[v] && host_[v] == none && !light_[v]; }
 
-  /// Whether t is an event that has not happened and waits for light nodes only. Fills `missing_` with the nodes that run then, t first.
+  /// Whether t is an event that has not happened and waits for light nodes only. Fills `missing_` with the nodes that run then,
+  /// t first.
   bool opens(const node_set& ran, node_id t) {
     return !ran[t] && is_event(t) && find_missing(ran, t, [&](node_id u) { return !is_event(u); });
   }
-  /// Fills `missing_` with t and the nodes beyond `ran` that it waits for. Returns false, before that is done, if one is not wanted.
+  /// Fills `missing_` with t and the nodes beyond `ran` that it waits for. Returns false, before that is done, if one is not
+  /// wanted.
   template <class Wanted>
   bool find_missing(const node_set& ran, node_id t, Wanted wanted) {
     missing_.assign(1, t);

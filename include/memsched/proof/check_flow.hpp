@@ -15,8 +15,8 @@ inline namespace MEMSCHED_ABI {
 namespace detail {
 
 /// The fault of a flow; empty if it is one. `keeps` is the amount that each free node adds, 0 of others; `has_arc(from, to)`
-/// returns whether the flow may go there. Adds to `level` the least that free nodes add (docs/proofs.md, section 3). Amounts and
-/// sums are at most `limit`. O(nodes + arcs).
+/// returns whether the flow may go there. Adds to `level` the least that free nodes add (docs/proofs.md, section 3). Amounts
+/// and sums are at most `limit`. O(nodes + arcs).
 template <class F>
 std::string check_flow(const std::vector<proof::flow_arc>& flow, std::vector<delta> keeps, delta limit, F&& has_arc,
                        delta& level) {

@@ -16,8 +16,8 @@ namespace memsched {
 inline namespace MEMSCHED_ABI {
 namespace detail {
 
-/// For each node the first k at which it may be in E(k), and the k from which on it is due, in orders below a level (docs/proofs.md,
-/// section 2).
+/// For each node the first k at which it may be in E(k), and the k from which on it is due, in orders below a level
+/// (docs/proofs.md, section 2).
 class position_checker {
  public:
   explicit position_checker(const proof_graph& g) : g_(g), first_(g.size()), due_(g.size()) {

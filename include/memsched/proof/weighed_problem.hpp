@@ -26,9 +26,9 @@ inline namespace MEMSCHED_ABI {
 /// Proof. Consider the first run of an operator u. A storage that an earlier first run made and a later one reads is in
 /// memory, or its producer runs again after u, or it is loaded after u. The first take at most price * B together with u's
 /// own reads, outputs and workspace. The others cost, together, at most the extra cost: their producers differ, but for outputs
-/// of one operator, of which one is charged, and each is written for itself. Each weighs at most that. A storage that u reads or makes weighs its bytes while u runs: the
-/// workspace of u makes up for the lack of their weights. An output that may take the storage of an input weighs no more than
-/// that input, so that the order's peak has that saving, too.
+/// of one operator, of which one is charged, and each is written for itself. Each weighs at most that. A storage that u reads
+/// or makes weighs its bytes while u runs: the workspace of u makes up for the lack of their weights. An output that may take
+/// the storage of an input weighs no more than that input, so that the order's peak has that saving, too.
 MEMSCHED_FUNCTION result<problem> weighed_problem(const problem& p, memory_model model, std::span<const tensor_id> charged,
                                                   std::uint64_t price, unsigned scale, const offload& moves = {});
 

@@ -13,8 +13,8 @@ inline namespace MEMSCHED_ABI {
 
 /// Returns a cover of the rows over the budget that costs no more than `absent`, which says of each gap whether its storage is
 /// absent in it; if `absent` is no cover, perhaps one. Takes a few gaps of a row away and repairs without one of them, and
-/// keeps a cover that costs no more. A storage is written once, however often it is loaded. Deterministic; ends by counted work,
-/// O(40,000 * (gaps + rows)) at most, or at a limit.
+/// keeps a cover that costs no more. A storage is written once, however often it is loaded. Deterministic; ends by counted
+/// work, O(40,000 * (gaps + rows)) at most, or at a limit.
 MEMSCHED_FUNCTION std::vector<bool> improve_cover(const execution_table& table, const rerun_rows& r, bytes budget,
                                                   std::vector<bool> absent, search& context);
 

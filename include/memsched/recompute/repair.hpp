@@ -33,8 +33,8 @@ class rerun_search {
   /// Makes the storages of `absent` gaps again where these end, as far as that is possible. Returns false once the extra cost
   /// passes `most`, or a limit is met.
   bool open_gaps(rerun_stages& s, const rerun_rows& r, const std::vector<bool>& absent, std::uint64_t most);
-  /// Destroys a part of the reruns and loads, repairs and prunes, and keeps the result if it costs no more, or now and then a little
-  /// more. Ends after `idle` rounds without gain, at `enough` extra cost, or at a limit. `s` must be within the budget.
+  /// Destroys a part of the reruns and loads, repairs and prunes, and keeps the result if it costs no more, or now and then a
+  /// little more. Ends after `idle` rounds without gain, at `enough` extra cost, or at a limit. `s` must be within the budget.
   void improve(rerun_stages& s, std::uint64_t idle, std::uint64_t enough);
 
  private:

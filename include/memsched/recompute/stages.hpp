@@ -37,8 +37,8 @@ struct rerun_stages {
   }
 };
 
-/// The stages of executions. Each stage has an execution once, in the order that `rerun_stages` asks for, so that `executions()`
-/// of the result may differ.
+/// The stages of executions. Each stage has an execution once, in the order that `rerun_stages` asks for, so that
+/// `executions()` of the result may differ.
 inline rerun_stages stages_of(const execution_table& table, std::span<const op_id> executions) {
   const problem& p = table.graph();
   rerun_stages s({});

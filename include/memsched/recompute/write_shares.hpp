@@ -9,9 +9,9 @@
 namespace memsched {
 inline namespace MEMSCHED_ABI {
 
-/// Finds shares of the cost of writes, of rows that were just made, by which the bound of their cover is high. The bound holds for
-/// any shares that sum up to no more than the write. `enough`: a bound that needs not be exceeded, the cost of a known schedule;
-/// `rerun_gap::never` if there is none. O(steps * (rows + gaps)), up to 45,000 steps.
+/// Finds shares of the cost of writes, of rows that were just made, by which the bound of their cover is high. The bound holds
+/// for any shares that sum up to no more than the write. `enough`: a bound that needs not be exceeded, the cost of a known
+/// schedule; `rerun_gap::never` if there is none. O(steps * (rows + gaps)), up to 45,000 steps.
 ///
 /// Lemma. For prices of rows, let u_g be the bytes of gap g times its prices, or the cost of its rerun if that is less,
 /// beyond the cost to read the storage back; 0 if that is below 0. Of all shares of a write w, those as the u_g lead to the

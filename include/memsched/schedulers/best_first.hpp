@@ -18,10 +18,10 @@ inline namespace MEMSCHED_ABI {
 /// Three rules leave out steps that no order needs. Each is exact by itself and together with the others.
 ///
 /// `macros`: it branches only over nodes that may free memory. The *drop* of a node is its peak less its impact, that of a
-/// release the bytes that it frees and the least drop of the nodes that it waits for. Nodes of a positive impact, and those that
-/// take nothing, are *low-drop* if their drop is no more than that of any other node, without its credits, and of any release
-/// that frees something; but none that has a credit or shares a release with one. A low-drop node waits until a descendant is
-/// chosen.
+/// release the bytes that it frees and the least drop of the nodes that it waits for. Nodes of a positive impact, and those
+/// that take nothing, are *low-drop* if their drop is no more than that of any other node, without its credits, and of any
+/// release that frees something; but none that has a credit or shares a release with one. A low-drop node waits until a
+/// descendant is chosen.
 /// Lemma. Premise: D is a downset, and t comes first in a completion of D of all nodes that are not low-drop and all
 /// releases that free something. Exchange: t's ancestors outside D, all low-drop, and then t move to the front, in the order
 /// of the lowest peak. Conclusion: the peak is no higher.

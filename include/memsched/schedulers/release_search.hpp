@@ -28,11 +28,13 @@ namespace memsched {
 inline namespace MEMSCHED_ABI {
 namespace detail {
 
-/// Searches the sets of *events* that have happened, cheapest charge first. Its answer is a bound; without light nodes, the optimum.
+/// Searches the sets of *events* that have happened, cheapest charge first. Its answer is a bound; without light nodes, the
+/// optimum.
 ///
-/// Let the *room* of a node u be its drop, less the bytes by which its credits exceed their releases: u runs at least so far above the
-/// level after it. A node is *light* if its impact is at least 0 and its room at most `most_light`. Events are the releases
-/// that free memory, and the nodes that are not light. A light node has no peak of its own: it runs when an event waits for it.
+/// Let the *room* of a node u be its drop, less the bytes by which its credits exceed their releases: u runs at least so far
+/// above the level after it. A node is *light* if its impact is at least 0 and its room at most `most_light`. Events are the
+/// releases that free memory, and the nodes that are not light. A light node has no peak of its own: it runs when an event
+/// waits for it.
 ///
 /// The state after some events holds their ancestors, and those of the events that are nodes. The *charge* of the event t,
 /// which leads from a state S to S', is the least that the step can cost in which it happens. If the node u runs last before
@@ -42,18 +44,20 @@ namespace detail {
 /// these wait for, and without the bytes that they free.
 ///
 /// Lemma (charges). Premise: an order of the graph. Conclusion: some path over states has no charge above the order's peak.
-/// Proof: take the steps of the order in which events happen: u runs, and with it the releases T. The path takes u first, if it is an
-/// event, then T one by one. Let X be all nodes that have run by then, and S' a state within the step. The nodes of X without S' are
-/// light, with impacts of at least 0, and of the releases that free memory X has only some of T more. So the level of X is no lower than
-/// that of S' with all nodes that those of T wait for on which u has a credit, less the bytes of the others that are not in S' yet. The
-/// order's peak is no lower than the level of X, u's room, and all that u frees without a credit, which the others are part of.
+/// Proof: take the steps of the order in which events happen: u runs, and with it the releases T. The path takes u first, if it
+/// is an event, then T one by one. Let X be all nodes that have run by then, and S' a state within the step. The nodes of X
+/// without S' are light, with impacts of at least 0, and of the releases that free memory X has only some of T more. So the
+/// level of X is no lower than that of S' with all nodes that those of T wait for on which u has a credit, less the bytes of
+/// the others that are not in S' yet. The order's peak is no lower than the level of X, u's room, and all that u frees without
+/// a credit, which the others are part of.
 ///
 /// An event is taken at once if its charge is no more than the cost so far, S' is no higher than S, and each release that frees
-/// memory between waits for all of S' without S. Lemma (at once). Premise: a path from S. Exchange: S' is added to each of its states.
-/// Conclusion: it costs no more. Proof: let Z be such a state, with or without the nodes that some releases wait for, and E the nodes that
-/// it shares with S'. E is S', or lacks all that frees memory from S to S', so that it is no lower than S and S'. The level of Z and S'
-/// together is that of Z, plus that of S', less that of E, and less the bytes that are freed where both have run, but in neither: so it
-/// is no higher than Z, also if a charge counts those bytes.
+/// memory between waits for all of S' without S. Lemma (at once). Premise: a path from S. Exchange: S' is added to each of its
+/// states.
+/// Conclusion: it costs no more. Proof: let Z be such a state, with or without the nodes that some releases wait for, and E the
+/// nodes that it shares with S'. E is S', or lacks all that frees memory from S to S', so that it is no lower than S and S'.
+/// The level of Z and S' together is that of Z, plus that of S', less that of E, and less the bytes that are freed where both
+/// have run, but in neither: so it is no higher than Z, also if a charge counts those bytes.
 class release_search {
  public:
   release_search(const schedule_graph& g, search& context, delta most_light, bytes from, bytes below)
@@ -112,8 +116,8 @@ class release_search {
   std::uint64_t bytes_held() const {
     return table_.bytes_held() + entries_.capacity() * sizeof(entry) + closed_.capacity() / 8 + open_.bytes_held();
   }
-  /// The states that were expanded, but for the start: each as the place of an earlier one, the start being 0, and the event that leads
-  /// from there.
+  /// The states that were expanded, but for the start: each as the place of an earlier one, the start being 0, and the event
+  /// that leads from there.
   std::vector<std::pair<index_t, node_id>> expanded() const {
     std::vector<index_t> place(entries_.size(), none), path;
     std::vector<std::pair<index_t, node_id>> states;
@@ -130,8 +134,8 @@ class release_search {
     return states;
   }
 
-  /// The next `most_light`, after one at which `run` returned this order and bound: below the room of a light node that runs above the
-  /// bound, or else of any. Nothing if no node runs above it, or none is light.
+  /// The next `most_light`, after one at which `run` returned this order and bound: below the room of a light node that runs
+  /// above the bound, or else of any. Nothing if no node runs above it, or none is light.
   std::optional<delta> next_most_light(const std::vector<node_id>& order, bytes bound) const {
     std::optional<delta> highest, any;
     bool is_above = false;
@@ -177,8 +181,8 @@ class release_search {
     }
     return next_.empty();
   }
-  /// Goes to a state: fills `next_` with the events that can happen there. Of these, a release is watched at the last node that it waits
-  /// for: if that does not run, nor does the release.
+  /// Goes to a state: fills `next_` with the events that can happen there. Of these, a release is watched at the last node that
+  /// it waits for: if that does not run, nor does the release.
   void stand_at(const_bit_row state) {
     for (node_id t : next_)
       if (g_.is_release(t)) watched_[last_missing(t)].clear();
@@ -212,9 +216,9 @@ class release_search {
   /// Goes to the state after t: fills `reached_`, and `freed_` with the releases that free memory on the way. Returns how
   /// far the level rises.
   ///
-  /// Lemma: such a release r is one of `next_`, or t is a node that reads what r frees. Proof: the nodes that run between the states are
-  /// light, except t if it is a node. If r does not wait for t, it waits for light nodes only. If it does, t is one of its readers, since
-  /// nothing after t has run.
+  /// Lemma: such a release r is one of `next_`, or t is a node that reads what r frees. Proof: the nodes that run between the
+  /// states are light, except t if it is a node. If r does not wait for t, it waits for light nodes only. If it does, t is one
+  /// of its readers, since nothing after t has run.
   delta take(node_id t) {
     reach(t);
     for (node_id r : freed_) is_freed_[r - g_.active] = false;
@@ -265,8 +269,8 @@ class release_search {
     }
     return sum;
   }
-  /// The lowest level above that of `reached_`, at most 0, with all nodes that some releases wait for on which u has a credit, and
-  /// without the bytes that they free. Or 0 if it is not below `useful`. Of many releases some lower level.
+  /// The lowest level above that of `reached_`, at most 0, with all nodes that some releases wait for on which u has a credit,
+  /// and without the bytes that they free. Or 0 if it is not below `useful`. Of many releases some lower level.
   delta deepest_fall(node_id u, delta useful) {
     constexpr std::size_t most = 4;
     joint_.clear();
@@ -309,8 +313,8 @@ class release_search {
     open_.push(e.cost, place);
   }
 
-  /// All nodes: those that each event adds, and the rest. Of those that an event adds, the ones with most room come first, where the
-  /// level is lower.
+  /// All nodes: those that each event adds, and the rest. Of those that an event adds, the ones with most room come first,
+  /// where the level is lower.
   std::vector<node_id> order_to(index_t at) {
     std::vector<index_t> path;
     for (index_t i = at; i != none; i = entries_[i].parent) path.push_back(i);

@@ -114,8 +114,8 @@ class downset_table {
   std::vector<index_t> slots_;
 };
 
-/// Brings low-drop nodes, in a topological order, into the order of the lowest peak, by the highest drop of each and of those of its
-/// descendants that are among them. `tails`: scratch of the graph's size, all 0, and left so.
+/// Brings low-drop nodes, in a topological order, into the order of the lowest peak, by the highest drop of each and of those
+/// of its descendants that are among them. `tails`: scratch of the graph's size, all 0, and left so.
 /// Lemma. Premise: impacts are no less than 0. Conclusion: no order has a lower peak. Proof: a node runs with its drop above
 /// the level after it. Give each node the highest drop of itself and of those after it. That raises no order's peak: the
 /// levels after those are no lower. With these drops, neighbours of which the second has the higher one may change places: the
@@ -328,8 +328,8 @@ class downset_moves {
   /// Finds the nodes around each node: it and its ancestors, and all that is read by a release that waits for one of these, or
   /// for which one of these may have a credit; and those that a node waits for that one of these feeds (`feeders`).
   /// Lemma. Premise: two downsets agree on the nodes around t. Conclusion: the move to t is open from both or from neither, and
-  /// its peak and its end are as far above the level of either. Proof: the same ancestors are left to run, in the same order, and
-  /// the effect of each depends on which readers of such releases have run. Whether t is deferred depends on the last ones.
+  /// its peak and its end are as far above the level of either. Proof: the same ancestors are left to run, in the same order,
+  /// and the effect of each depends on which readers of such releases have run. Whether t is deferred depends on the last ones.
   void find_around(const std::vector<node_id>& order) {
     constexpr std::size_t most = 4096;
     if (g_.size() > most || !ancestors_) return;

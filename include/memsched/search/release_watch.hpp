@@ -12,12 +12,12 @@ namespace memsched {
 inline namespace MEMSCHED_ABI {
 namespace detail {
 
-/// A set of nodes that have run. Each release that frees memory is watched at one of the nodes that it waits for: until that one
-/// runs, the release cannot happen, and other nodes run without a look at it.
+/// A set of nodes that have run. Each release that frees memory is watched at one of the nodes that it waits for: until that
+/// one runs, the release cannot happen, and other nodes run without a look at it.
 ///
 /// Invariant: a release that waits for a node outside the set is watched at such a node; likewise for the set of the last
-/// `start`, so that another `start` from there costs nothing. `run` keeps both: it moves a release to a node outside the set, which
-/// is part of no smaller set; a release that happens stays at the node that ran last, which was outside before.
+/// `start`, so that another `start` from there costs nothing. `run` keeps both: it moves a release to a node outside the set,
+/// which is part of no smaller set; a release that happens stays at the node that ran last, which was outside before.
 class release_watch {
  public:
   explicit release_watch(const schedule_graph& g)

@@ -54,8 +54,8 @@ class search;
 
 namespace detail {
 
-/// The limits, counters and query of one call of `schedule`, as the library's own policies need them: slices of limits, attempts,
-/// branches, and sources of results. Part of a `search`, see `search::control`.
+/// The limits, counters and query of one call of `schedule`, as the library's own policies need them: slices of limits,
+/// attempts, branches, and sources of results. Part of a `search`, see `search::control`.
 class search_control {
  public:
   using clock = std::chrono::steady_clock;

@@ -39,8 +39,8 @@ struct known_graph {
       : p(std::move(given)), o(model_of(seed)), g(make_schedule_graph(p, o.model())), optimum(optimum_of(p, o.model())) {}
 };
 
-/// The fault of the answer to one question about a graph; question 0 is what the oracles say of each other. Each has as much time,
-/// those about smaller graphs with the same fault, too.
+/// The fault of the answer to one question about a graph; question 0 is what the oracles say of each other. Each has as much
+/// time, those about smaller graphs with the same fault, too.
 complaint fault_of(const known_graph& k, std::uint64_t graph_seed, std::uint64_t question, std::string& asked) {
   limit_question(30);
   const auto& [p, o, g, optimum] = k;

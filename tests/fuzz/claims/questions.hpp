@@ -227,7 +227,8 @@ inline complaint ask_hierarchical(const subject& x, random& r, std::string& aske
   return std::nullopt;
 }
 
-/// Folding, and searches of releases with more or fewer light nodes, are no higher than the optimum, and reach it without light nodes.
+/// Folding, and searches of releases with more or fewer light nodes, are no higher than the optimum, and reach it without light
+/// nodes.
 inline complaint ask_releases(const subject& x, random& r, std::string& asked) {
   using namespace detail;
   asked += " releases";

@@ -114,9 +114,9 @@ inline table random_table_of_sums(random& r) {
   return t;
 }
 
-/// 6 to 16 operators, or two copies of 3 to 7, of some density, sizes, fan-in and locality; shared tensors, aliases, control edges, several outputs,
-/// workspaces, overwritten inputs, rules of their own, sizes of zero and sizes with a common divisor; or sums of products. Most are
-/// renumbered.
+/// 6 to 16 operators, or two copies of 3 to 7, of some density, sizes, fan-in and locality; shared tensors, aliases, control
+/// edges, several outputs, workspaces, overwritten inputs, rules of their own, sizes of zero and sizes with a common divisor;
+/// or sums of products. Most are renumbered.
 inline table random_table(random& r) {
   if (r.chance(20)) return random_table_of_sums(r);
   const bool copied = r.chance(15);

@@ -17,7 +17,8 @@ namespace memsched {
 inline namespace MEMSCHED_ABI {
 namespace detail {
 
-/// All that an order of a graph depends on: equal for components that are alike in the order of their numbers. O(nodes + edges).
+/// All that an order of a graph depends on: equal for components that are alike in the order of their numbers. O(nodes +
+/// edges).
 inline plain_vector<delta> description(const schedule_graph& g) {
   plain_vector<delta> all{static_cast<delta>(g.active)};
   for (node_id v = 0; v < g.size(); ++v) {
