@@ -3,7 +3,8 @@
 # `room: other rooms`; what a room may include, those that include it may too. memsched.hpp and definitions.hpp are the roof and include
 # what they like.
 # No header outside formats/ has more than 430 lines. Comments are sentences: no header begins with a question word, and no line or
-# sentence of a comment with What, Who or Whose, or, unless there is a question mark in its line, with Which, How or Why.
+# sentence of a comment with What, Who or Whose, or, unless there is a question mark in its line, with Which, How or Why; none is
+# longer than 128 columns.
 # With a second directory, of the tests: each room has tests there, under its name; comments in C++ there, and in examples/ and
 # benchmarks/ beside it, are sentences, too.
 # usage: check.sh HEADERS [TESTS]
@@ -22,6 +23,7 @@ check_words() { # of comments in these files
     FNR == 1 && /^\/\/ *(What|Who|Whose|Where|How|Why|Which|Whether)[^A-Za-z]/ {
       print FILENAME ": begins with a question word; say what it holds: a noun, or a verb and its object"
       next }
+    /^ *\/\// && length($0) > 128 { print FILENAME ":" FNR ": a comment of more than 128 columns; wrap it" }
     /\/\/+<? *(.*[.!?][*)]* +)?(What|Who|Whose) / || (!/\?/ && /\/\/+<? *(.*[.!][*)]* +)?(Which|How|Why) /) {
       print FILENAME ":" FNR ": a comment or a sentence of one that begins with What, Who, Whose, Which, How or Why; say subject, verb, object" }' "$@")
   [ -z "$faults" ] || complain "$faults"

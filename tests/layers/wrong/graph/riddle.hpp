@@ -6,3 +6,4 @@
 /// It stops here. Whose word is that?
 /// It goes on. How far a peak is.
 /// Which way is down? Neither is this line a fault.
+/// This line is a plain sentence, as it should be, but it goes on and on, past the column at which all code and comments end, to here.
