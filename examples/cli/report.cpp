@@ -427,7 +427,6 @@ memsched::result<json> page_data(const scheduled& found, const report_request& r
   memsched::options limits = r.options;
   limits.budget = memsched::no_limit;
   limits.on_progress = nullptr;
-  const auto share = [&](std::size_t parts) { return with_share(limits, parts); };
 
   std::vector<timeline> orders{make_timeline(p, s.order, r.options.model(), most_moments, close_moments)};
   std::optional<loaded> listed;
@@ -467,19 +466,20 @@ memsched::result<json> page_data(const scheduled& found, const report_request& r
     if (x.tensor != none && large.size() < most_savings) large.push_back(x.tensor);
   const bool small = p.ops().size() <= search_anew_up_to;
   enter_phase("what each tensor costs");
-  const auto savings = find_savings(p, s.order, large, small, share(4 * std::max<std::size_t>(large.size(), 1)));
+  const auto savings =
+      find_savings(p, s.order, large, small, with_share(limits, 4 * std::max<std::size_t>(large.size(), 1)));
   page["searched_anew"] = small;
   page["peak"] = peak_of(p, orders[0], savings, tensors);
 
   enter_phase("why no order takes less");
-  const reason why = find_reason(p, s.order, share(8));
+  const reason why = find_reason(p, s.order, with_share(limits, 8));
   page["reason"] = reason_of(p, why, tensors);
   if (why.bound < s.lower_bound && p.ops().size() <= prove_up_to)
-    page["proof"] = proof_of(p, orders[0], s.lower_bound, share(8));
+    page["proof"] = proof_of(p, orders[0], s.lower_bound, with_share(limits, 8));
   enter_phase("rewriting");
-  page["choices"] = choices_of(found, r, share(4));
+  page["choices"] = choices_of(found, r, with_share(limits, 4));
   enter_phase("arena");
-  if (r.offsets || p.ops().size() <= arena_up_to) page["arena"] = arena_of(p, orders[0], r, share(4), tensors);
+  if (r.offsets || p.ops().size() <= arena_up_to) page["arena"] = arena_of(p, orders[0], r, with_share(limits, 4), tensors);
   enter_phase("");
   page["unlisted"] = tensors.others(orders[0]);
   page["tensors"] = tensors.table(orders, forms_of(graph));

@@ -39,9 +39,10 @@ for room in $rooms; do
   echo "$plan" | grep -q "^$room:" || { complain "README.md: no room $room"; continue; }
   allowed=" $(below "$room" | sort -u | tr '\n' ' ') "
   [ -z "$tests" ] || [ ! -d "$room" ] || [ -n "$(find "$tests/$room" -name '*_test.cpp' 2>/dev/null)" ] || complain "$room: no tests under its name"
-  for header in $(find "$room" -name '*.hpp' | sort); do
+  headers=$(find "$room" -name '*.hpp' | sort)
+  check_words $headers
+  for header in $headers; do
     [ "$room" = formats ] || [ "$(wc -l <"$header")" -le 430 ] || complain "$header: more than 430 lines; split it by job"
-    check_words "$header"
     for included in $(sed -n 's|^ *# *include *[<"]memsched/\([^/>"]*\).*|\1|p' "$header"); do
       case $allowed in
         *" $included "*) ;;
