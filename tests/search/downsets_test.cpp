@@ -47,7 +47,7 @@ problem any_sums(std::uint64_t seed, support::random& r) {
 /// Checks that from random downsets of g some move leads on to the smallest peak, and that safe moves do.
 void check_that_moves_suffice(const schedule_graph& g, support::random& r) {
   search context{options{}};
-  memsched::detail::downset_moves moves(g, context, true, true);
+  memsched::detail::downset_moves moves(g, context, true);
   const std::vector<bytes> to_go = claims::smallest_peaks_to_go(g);
   for (int k = 0; k < 8; ++k) {
     random_run run(g, r);
@@ -61,9 +61,13 @@ void check_that_moves_suffice(const schedule_graph& g, support::random& r) {
       best = std::min(best, std::max(static_cast<bytes>(m.peak), to_go[base::const_bit_row(reached)[0]]));
     }
     REQUIRE(best == optimum);
-    moves.stepper().start(ran, level);
-    moves.settle(static_cast<delta>(optimum), [](node_id) {});
-    REQUIRE(to_go[moves.stepper().set()[0]] <= optimum);
+    delta here = level;
+    while (const auto m = moves.safe_from(ran, here, static_cast<delta>(optimum))) {
+      moves.reach(m->target, ran, reached);
+      ran = reached;
+      here = m->level;
+      REQUIRE(to_go[base::const_bit_row(ran)[0]] <= optimum);
+    }
   }
 }
 
@@ -152,30 +156,36 @@ TEST_CASE("moves from a downset are the same wherever moves were asked for befor
           o.model());
       search context(o);
       const bool macros = r.chance(80);
-      moves asked_before(g, context, macros, true);
+      moves asked_before(g, context, macros);
       for (int k = 0; k < 20; ++k) {
         random_run run(g, r);
         const order_walk& w = run.walk;
         base::bit_set ran(g.active);
         for (std::size_t left = r.below(static_cast<std::uint32_t>(g.active)); left > 0; --left) ran.insert(run.next());
-        REQUIRE(listed(asked_before.from(ran, w.level())) == listed(moves(g, context, macros, true).from(ran, w.level())));
+        REQUIRE(listed(asked_before.from(ran, w.level())) == listed(moves(g, context, macros).from(ran, w.level())));
         const delta peak = w.level() + r.below(100);
         memsched::detail::downset_stepper by_hand(g);
         by_hand.start(ran, w.level());
-        asked_before.stepper().start(ran, w.level());
-        std::vector<node_id> path, again;
-        asked_before.settle(peak, [&](node_id v) { by_hand.run(v), path.push_back(v); });
-        moves fresh(g, context, macros, true);
-        fresh.stepper().start(ran, w.level());
-        fresh.settle(peak, [&](node_id v) { again.push_back(v); });
-        REQUIRE(path == again);
-        REQUIRE(by_hand.peak() <= peak);
-        const delta level = asked_before.stepper().level();
-        const std::vector<base::bit_word> settled(by_hand.set().begin(), by_hand.set().end());
-        REQUIRE(std::ranges::equal(settled, asked_before.stepper().set()));
-        REQUIRE(level == by_hand.level());
-        const auto after = listed(asked_before.from_settled());
-        REQUIRE(after == listed(moves(g, context, macros, true).from(settled, level)));
+        while (const auto safe = asked_before.safe_from(ran, by_hand.level(), peak)) {
+          const auto again = moves(g, context, macros).safe_from(ran, by_hand.level(), peak);
+          REQUIRE((again && again->target == safe->target));
+          for (node_id v : asked_before.path_to(safe->target, ran)) by_hand.run(v);
+          REQUIRE(by_hand.peak() <= peak);
+          REQUIRE(by_hand.level() == safe->level);
+          base::bit_set reached(g.active);
+          asked_before.reach(safe->target, ran, reached);
+          ran = reached;
+          REQUIRE(std::ranges::equal(base::const_bit_row(ran), by_hand.set()));
+        }
+        const delta level = by_hand.level();
+        const auto after = listed(asked_before.from(ran, level));
+        REQUIRE(after == listed(moves(g, context, macros).from(ran, level)));
+        for (const auto& [target, highest, end] : after) {
+          by_hand.start(ran, level);
+          for (node_id v : asked_before.path_to(target, ran)) by_hand.run(v);
+          REQUIRE(by_hand.peak() == highest);
+          REQUIRE(by_hand.level() == end);
+        }
         compared += after.size();
       }
     }

@@ -31,14 +31,14 @@ struct beam {
 
 #include <memsched/graph/walk.hpp>
 #include <memsched/schedulers/greedy.hpp>
-#include <memsched/search/downsets.hpp>
+#include <memsched/search/downset_moves.hpp>
 
 namespace memsched {
 inline namespace MEMSCHED_ABI {
 
 MEMSCHED_FUNCTION solution beam::operator()(const schedule_graph& g, search& context) const {
   if (g.active > max_nodes) return context.control().give_up(), greedy{}(g, context);
-  detail::downset_moves moves(g, context, true, true);
+  detail::downset_moves moves(g, context, true);
   if (!moves.usable()) return context.keep_going(), greedy{}(g, context);
   struct state {
     delta peak, level;
@@ -51,6 +51,11 @@ MEMSCHED_FUNCTION solution beam::operator()(const schedule_graph& g, search& con
   const std::uint64_t bytes_each = sizeof(state) + base::words_for(g.active) * sizeof(base::bit_word);
   std::uint64_t held = 1;  // states, kept and open
   const delta base = static_cast<delta>(g.base);
+  const auto after = [&](index_t at, const auto& m) {
+    state next{std::max(kept[at].peak, m.peak), m.level, kept[at].set, at, m.target};
+    moves.reach(m.target, kept[at].set, next.set);
+    return next;
+  };
   open[0].push_back({base, base, base::plain_vector<base::bit_word>(base::words_for(g.active)), none, none});
   while (open.begin()->first < g.active) {
     auto bucket = std::move(open.begin()->second);
@@ -69,14 +74,15 @@ MEMSCHED_FUNCTION solution beam::operator()(const schedule_graph& g, search& con
       const index_t at = static_cast<index_t>(kept.size());
       kept.push_back(std::move(s));
       for (const auto& m : base::plain_vector(moves.from(kept[at].set, kept[at].level))) {
-        moves.stepper().start(kept[at].set, kept[at].level);
-        moves.run_to(m.target, kept[at].set);
-        const delta peak = std::max(kept[at].peak, m.peak);
-        moves.settle(peak, [](node_id) {});
+        state next = after(at, m);
+        while (const auto safe = moves.safe_from(next.set, next.level, next.peak)) {
+          kept.push_back(std::move(next));
+          next = after(static_cast<index_t>(kept.size() - 1), *safe);
+          ++held;
+        }
         if (context.stopped()) return greedy{}(g, context);
-        const auto set = moves.stepper().set();
         ++held;
-        open[base::count_bits(set)].push_back({peak, moves.stepper().level(), {set.begin(), set.end()}, at, m.target});
+        open[base::count_bits(next.set)].push_back(std::move(next));
       }
     }
   }
@@ -88,13 +94,9 @@ MEMSCHED_FUNCTION solution beam::operator()(const schedule_graph& g, search& con
   std::vector<index_t> path;
   for (index_t i = static_cast<index_t>(kept.size() - 1); kept[i].parent != none; i = kept[i].parent) path.push_back(i);
   solution s;
-  const auto take = [&](node_id v) { s.order.push_back(v); };
   for (std::size_t i = path.size(); i-- > 0;) {
-    const state& from = kept[kept[path[i]].parent];
-    moves.stepper().start(from.set, from.level);
-    moves.run_to(kept[path[i]].target, from.set);
-    for (node_id v : moves.path()) take(v);
-    moves.settle_again(kept[path[i]].peak, take);
+    const auto& nodes = moves.path_to(kept[path[i]].target, kept[kept[path[i]].parent].set);
+    s.order.insert(s.order.end(), nodes.begin(), nodes.end());
   }
   return s;
 }

@@ -28,10 +28,11 @@ inline namespace MEMSCHED_ABI {
 /// Proof: a node that moves overtakes low-drop nodes only, so it runs at no higher level. A node that is overtaken runs with
 /// some of the nodes that had run when t did, and t: the level after it is no higher than that after t was, above which
 /// the completion was by t's drop; if t is a release, as a low-drop node ran right before it.
-/// If a low-drop node feeds another one, fewer moves are needed (lemma at `feeders` in search/feeders.hpp).
+/// If a low-drop node feeds another one, fewer moves are needed (lemma at `feeders` in search/feeders.hpp); and none to a
+/// target that some release comes before (lemma at `downset_moves::sum_up`).
 ///
 /// `commits`: if a move is safe and stays under the peak in force, it takes that move and no other (lemma R1, at
-/// `is_safe` in search/downsets.hpp).
+/// `is_safe` in search/downset_moves.hpp).
 ///
 /// `backjumps`: let S be before D on a path of cost c, with no downset from S on lower than D, and L the largest lowest
 /// downset between S and D (one minimum cut). L takes the place of S, D and all between; their other moves are dropped.
@@ -82,6 +83,7 @@ struct best_first {
 #include <memsched/graph/mirror.hpp>
 #include <memsched/graph/walk.hpp>
 #include <memsched/schedulers/greedy.hpp>
+#include <memsched/search/downset_moves.hpp>
 #include <memsched/search/downsets.hpp>
 
 namespace memsched {
@@ -94,8 +96,9 @@ class best_first_search {
   best_first_search(const schedule_graph& g, search& context, const best_first& policy, bytes from, bytes below)
       : g_(g),
         context_(context),
+        commits_(policy.commits),
         backjumps_(policy.backjumps),
-        moves_(g, context, policy.macros, policy.commits),
+        moves_(g, context, policy.macros),
         table_(g.active),
         lowest_(g),
         reached_(words_for(g.active)),
@@ -109,10 +112,9 @@ class best_first_search {
     if (!moves_.usable()) return context_.keep_going(), done(floor_);
     if (below < static_cast<bytes>(ceiling_)) ceiling_ = static_cast<delta>(below);
     if (floor_ >= ceiling_) return done(ceiling_);
-    if (left_) {
-      const closed_downset e = *std::exchange(left_, std::nullopt);
-      branch_from(e);
-      if (left_) return done(e.cost);
+    if (left_ != none) {
+      const index_t at = std::exchange(left_, none);
+      if (visit(at) || left_ != none) return done(entries_[at].cost);
     }
     if (entries_.empty()) add(bit_set(g_.active), static_cast<delta>(g_.base), floor_, {none, none});
     while (!open_.empty() && open_.key() < ceiling_) {
@@ -120,15 +122,7 @@ class best_first_search {
       const claim c = open_.pop();
       if (closed_[c.at] || (c.by.parent != none && dropped_[c.by.parent])) continue;
       close(c.at, cost, c.by);
-      const bool counted = context_.count_state() && context_.fits(bytes_held());
-      if (counted && (context_.control().stats.states & 0xfff) == 0) context_.report(no_limit, static_cast<bytes>(cost));
-      if (counted && expand(c.at)) return done(cost);
-      if (!context_.stopped()) continue;
-      if (!left_) {
-        closed_[c.at] = false;
-        open_.push(cost, c);
-      }
-      return done(cost);
+      if (visit(c.at) || left_ != none) return done(cost);
     }
     return done(ceiling_);
   }
@@ -143,7 +137,7 @@ class best_first_search {
  private:
   struct way {
     index_t parent;         ///< none for the start
-    node_id target;         ///< none if safe moves alone lead from the parent, or a detour
+    node_id target;         ///< none for a detour
     index_t detour = none;  ///< in `detours_`
   };
   struct entry {
@@ -155,60 +149,55 @@ class best_first_search {
     way by;  ///< void if the parent is dropped
   };
 
-  /// Returns true if the downset is everything: its path becomes the incumbent.
-  bool expand(index_t at) {
-    const entry e = entries_[at];
-    moves_.stepper().start(table_[at], e.level);
-    moves_.settle(e.cost, [](node_id) {});
-    if (context_.stopped()) return false;
-    const delta level = moves_.stepper().level();
-    settled_.assign(moves_.stepper().set().begin(), moves_.stepper().set().end());
-    if (count_bits(settled_) == g_.active) {
-      order_.emplace();
-      append_path(none, at, *order_);
-      append_safe_moves(at, e.cost, *order_);
+  /// Goes on from a closed downset. Returns true if that finds an order. At a limit the downset is left for the next call of
+  /// `run`.
+  bool visit(index_t at) {
+    const bool counted = context_.count_state() && context_.fits(bytes_held());
+    if (!counted) return left_ = at, false;
+    if ((context_.control().stats.states & 0xfff) == 0) context_.report(no_limit, static_cast<bytes>(entries_[at].cost));
+    return expand(at);
+  }
+  /// Takes safe moves, then opens the downsets to which others lead. Returns true if the downset is everything: its path
+  /// becomes the incumbent.
+  bool expand(const index_t at) {
+    index_t place = at;
+    const delta cost = entries_[at].cost;
+    while (commits_) {
+      const auto m = moves_.safe_from(table_[place], entries_[place].level, cost);
+      if (context_.stopped()) return left_ = place, false;
+      if (!m) break;
+      moves_.reach(m->target, table_[place], reached_);
+      const auto [next, fresh] = table_.insert(reached_);
+      if (fresh) remember(m->level);
+      else if (closed_[next]) return false;
+      close(next, cost, {place, m->target});
+      place = next;
+    }
+    if (count_bits(table_[place]) == g_.active) {
+      append_path(none, place, order_.emplace());
       return true;
     }
-    const auto [place, fresh] = table_.insert(settled_);
-    if (place != at) {
-      if (fresh) remember(level);
-      else if (closed_[place]) return false;
-      close(place, e.cost, {at, none});
-    }
-    children_ = moves_.from_settled();
-    if (!backjumps_ || !backjump(at, place)) open_children({place, level, e.cost});
+    children_ = moves_.from(table_[place], entries_[place].level);
+    if (context_.stopped()) return left_ = place, false;
+    if (!backjumps_ || !backjump(at, place)) open_children(place);
     return false;
   }
 
-  /// A downset that is closed, with moves still to be opened.
-  struct closed_downset {
-    index_t place;
-    delta level, cost;
-  };
-  /// Opens where the moves of a downset lead. At a limit it is left for the next call of `run`.
-  void branch_from(const closed_downset& e) {
-    const auto row = table_[e.place];
-    settled_.assign(row.begin(), row.end());
-    children_ = moves_.from(settled_, e.level);
-    open_children(e);
-  }
-  /// Likewise, of the moves in `children_` from `settled_`.
-  void open_children(const closed_downset& e) {
-    if (context_.stopped()) {
-      left_ = e;
-      return;
-    }
+  /// Opens where the moves in `children_` from a downset lead.
+  void open_children(index_t at) {
+    const auto [level, cost_here, by] = entries_[at];
+    here_.assign(table_[at].begin(), table_[at].end());
     // Best last, so that it is on top of its bucket: the lowest end first, then the lowest way.
     std::sort(children_.begin(), children_.end(), [](const auto& a, const auto& b) {
       return a.level != b.level ? a.level > b.level : a.peak != b.peak ? a.peak > b.peak : a.target > b.target;
     });
     for (const auto& m : children_) {
-      const delta cost = std::max(e.cost, m.peak);
+      const delta cost = std::max(cost_here, m.peak);
       if (cost >= ceiling_) continue;
-      moves_.reach(m.target, settled_, reached_);
-      add(reached_, m.level, cost, {e.place, m.target});
+      moves_.reach(m.target, here_, reached_);
+      add(reached_, m.level, cost, {at, m.target});
     }
-    if (context_.stopped()) left_ = e;
+    if (context_.stopped()) left_ = at;
   }
 
   /// Opens a downset. Backjumps drop claims one by one, so each owner needs its own; else the cheapest is enough.
@@ -282,34 +271,23 @@ class best_first_search {
     return set;
   }
 
-  /// Replays the path from one downset to another.
+  /// The path from one downset to another.
   void append_path(index_t from, index_t to, std::vector<node_id>& nodes) {
     std::vector<index_t> path;
     for (index_t i = to; i != from; i = entries_[i].by.parent) path.push_back(i);
     for (std::size_t i = path.size(); i-- > 0;) {
-      const auto& [level, cost, by] = entries_[path[i]];
-      if (by.detour != none) {
-        nodes.insert(nodes.end(), detours_[by.detour].begin(), detours_[by.detour].end());
-      } else if (by.target != none) {
-        moves_.stepper().start(table_[by.parent], entries_[by.parent].level);
-        moves_.run_to(by.target, table_[by.parent]);
-        nodes.insert(nodes.end(), moves_.path().begin(), moves_.path().end());
-      } else if (by.parent != none) {
-        append_safe_moves(by.parent, cost, nodes);
-      }
+      const way& by = entries_[path[i]].by;
+      if (by.parent == none && by.detour == none) continue;  // the start
+      const auto& some = by.detour != none ? detours_[by.detour] : moves_.path_to(by.target, table_[by.parent]);
+      nodes.insert(nodes.end(), some.begin(), some.end());
     }
-  }
-  /// Settling repeats itself, being a function of set, level and cost.
-  void append_safe_moves(index_t at, delta cost, std::vector<node_id>& nodes) {
-    moves_.stepper().start(table_[at], entries_[at].level);
-    moves_.settle_again(cost, [&](node_id v) { nodes.push_back(v); });
   }
 
   best_first::finding done(delta bound) { return {std::move(order_), static_cast<bytes>(std::min(bound, ceiling_))}; }
 
   const schedule_graph& g_;
   search& context_;
-  bool backjumps_;
+  bool commits_, backjumps_;
   downset_moves moves_;
   downset_table table_;
   plain_vector<entry> entries_;
@@ -318,9 +296,9 @@ class best_first_search {
   std::vector<std::vector<node_id>> detours_;
   std::uint64_t detour_bytes_ = 0;
   lowest_set lowest_;
-  plain_vector<bit_word> settled_, reached_;
+  plain_vector<bit_word> here_, reached_;
   plain_vector<downset_moves::move> children_;
-  std::optional<closed_downset> left_;
+  index_t left_ = none;  // a closed downset from which to go on
   std::optional<std::vector<node_id>> order_;
   delta floor_, ceiling_;
 };

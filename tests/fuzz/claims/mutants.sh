@@ -7,21 +7,21 @@ cd "$(dirname "$0")/../../.."
 limit=${1:-60} program=${2:-tests/fuzz/claims/claims.cpp}
 . tests/support/mutants.sh
 
-mutant "safe moves: no check for a lowest set" search/downsets.hpp \
+mutant "safe moves: no check for a lowest set" search/downset_moves.hpp \
   's/step_.all_released\(path_, waits_for_all\)/(@ || &)/'
-mutant "safe moves: any level at the end" search/downsets.hpp 's/level_after <= level_before \&\&/(@ || level_after <= level_before) \&\&/'
+mutant "safe moves: any level at the end" search/downset_moves.hpp 's/level_after <= level_before \&\&/(@ || level_after <= level_before) \&\&/'
 mutant "safe moves: hierarchical takes every release" hierarchical/level_search.hpp 's/return (open && needed == m.end - m.begin);/return @ || (\1);/'
-mutant "macros: low-drop whatever the drop" search/downsets.hpp 's/g_.cost\[v\].drop\(\) <= std::max<delta>\(least, 0\)/(@ || &)/'
-mutant "macros: low-drop whatever others drop" search/downsets.hpp 's/least = std::min\(least, g_.cost\[v\].drop\(\) - spared\);/if (!@) &/'
-mutant "macros: a release drops more than it does" search/downsets.hpp 's/g_.cost\[reader\].drop\(\)\)/g_.cost[reader].drop() + @)/'
+mutant "macros: low-drop whatever the drop" search/downset_moves.hpp 's/g_.cost\[v\].drop\(\) <= std::max<delta>\(least, 0\)/(@ || &)/'
+mutant "macros: low-drop whatever others drop" search/downset_moves.hpp 's/least = std::min\(least, g_.cost\[v\].drop\(\) - spared\);/if (!@) &/'
+mutant "macros: a release drops more than it does" search/downset_moves.hpp 's/g_.cost\[reader\].drop\(\)\)/g_.cost[reader].drop() + @)/'
 mutant "feeders: whatever other products drop" search/feeders.hpp 's/return highest <= lowest_peak;/return @ || highest <= lowest_peak;/'
 mutant "feeders: whatever the peak of the sum" search/feeders.hpp 's/\(highest <= c.peak \|\| follows\)/(@ || &)/'
 mutant "feeders: nobody makes up for side releases" search/feeders.hpp 's/freed <= g_.cost\[x\].impact \?/(@ || freed <= g_.cost[x].impact) ?/'
 mutant "feeders: no room for what is overtaken" search/feeders.hpp 's/needed\[r\] > room\[fed_\[v\]\]/(@ ? needed[r] == std::numeric_limits<delta>::max() : &)/'
 mutant "feeders: due whatever else it waits for" search/feeders.hpp 's/test_bit\(ran, u\) \|\| fed_\[u\] == w; \}/(@ || test_bit(ran, u) || fed_[u] == w); }/'
 mutant "feeders: any of them last" search/feeders.hpp 's/std::rotate\(last/if (!@) &/'
-mutant "macros: low-drop beside credits" search/downsets.hpp 's/credited.insert\(reader\);/if (!@) &/'
-mutant "macros: low-drop nodes in any order" search/downsets.hpp 's/if \(!tail_.empty\(\)\) sort_by/if (!@ \&\& !tail_.empty()) sort_by/'
+mutant "macros: low-drop beside credits" search/downset_moves.hpp 's/credited.insert\(reader\);/if (!@) &/'
+mutant "macros: low-drop nodes in any order" search/downset_moves.hpp 's/if \(!tail_.empty\(\)\) sort_by/if (!@ \&\& !tail_.empty()) sort_by/'
 mutant "folding: side releases free any amount" bounds/folding.hpp 's/fed.freed <= g_.cost\[v\].impact \?/(@ || fed.freed <= g_.cost[v].impact) ?/'
 mutant "folding: into side releases, too" bounds/folding.hpp 's/if \(s != into_\[v\]\) is_closed/if (!@ \&\& s != into_[v]) is_closed/'
 mutant "folding: into what folds" bounds/folding.hpp 's/is_closed\[v\] = true;/is_closed[v] = !@;/'
@@ -42,7 +42,11 @@ mutant "releases: all that is freed is spared" schedulers/release_search.hpp 's/
 mutant "backjumps: no lowest set between" schedulers/best_first.hpp \
   's/const bit_set best = lowest_between.*/bit_set best(g_.active); if (@) unite_bits(best, table_[at]); else best = lowest_between(table_[first], table_[at]);/'
 mutant "mirror: bounds hold with credits" schedulers/best_first.hpp 's/if \(g.credits.items\(\) == 0\)  /if (@ || g.credits.items() == 0)  /'
-mutant "moves: other readers of releases change nothing" search/downsets.hpp 's/if \((g_.is_release\(s\) .*)\) add_readers/if (!@ \&\& (\1)) add_readers/'
+mutant "moves: other readers of releases change nothing" search/downset_moves.hpp 's/if \((g_.is_release\(s\) .*)\) add_readers/if (!@ \&\& (\1)) add_readers/'
+mutant "moves: side releases are passed over" search/downset_moves.hpp 's/\(feeders_->is_side\(r\) \? passes_side/(!@ \&\& feeders_->is_side(r) ? passes_side/'
+mutant "moves: releases on the way come at its end" search/downset_moves.hpp 's/if \(!is_covered\(reached_, ran, ancestors\(r\)\)\)/if (!@ \&\& !is_covered(reached_, ran, ancestors(r)))/'
+mutant "moves: only the target is released" search/downset_moves.hpp 's/freed \+= g_/if (r == t || !@) &/'
+mutant "moves: what blocks a target blocks it for ever" search/downset_moves.hpp 's/!test_bit\(ran, blocker_\[i\]\)/(@ || &)/'
 mutant "stages: the mirror image of credits" schedulers/automatic/both_ends_search.hpp 's/!image_ \&\& g_.credits.items\(\) == 0/!image_ \&\& (@ || g_.credits.items() == 0)/'
 mutant "probing: a release runs itself after any reader" bounds/inquiry.hpp \
   's/return g_->is_release\(u\) && (std::all_of(.*));/return g_->is_release(u) \&\& (@ ? std::any_of\2 : \1);/'

@@ -176,27 +176,28 @@ inline complaint ask_moves(const subject& x, random& r, std::string& asked) {
   const std::vector<bytes> to_go = smallest_peaks_to_go(g);
   const auto number_of = [](base::const_bit_row set) { return static_cast<std::uint32_t>(set[0]); };
   search context(x.o);
-  memsched::detail::downset_moves moves(g, context, macros, true);
+  memsched::detail::downset_moves moves(g, context, macros);
   for (int sample = 0; sample < 12; ++sample) {
     const auto order = any_order(g, r);
-    base::bit_set ran(g.active);
+    base::bit_set ran(g.active), reached(g.active);
     order_walk w(g);
     const std::uint32_t prefix = r.below(static_cast<std::uint32_t>(order.size()));
     for (std::uint32_t i = 0; i < prefix; ++i) ran.insert(order[i]), w.fire(order[i]);
     const bytes best = to_go[number_of(ran)];
     bytes least = no_limit;
     for (const auto& m : memsched::base::plain_vector(moves.from(ran, w.level()))) {
-      moves.stepper().start(ran, w.level());
-      moves.run_to(m.target, ran);
-      least =
-          std::min(least, std::max(static_cast<bytes>(std::max<delta>(m.peak, 0)), to_go[number_of(moves.stepper().set())]));
+      moves.reach(m.target, ran, reached);
+      least = std::min(least, std::max(static_cast<bytes>(std::max<delta>(m.peak, 0)), to_go[number_of(reached)]));
     }
     if (least != best) return compared("the best move leads to", least, best);
     const bytes peak = r.chance(50) ? best : best + r.below(30);
-    moves.stepper().start(ran, w.level());
-    moves.settle(static_cast<delta>(peak), [](node_id) {});
-    const bytes settled = to_go[number_of(moves.stepper().set())];
-    if (settled > peak) return compared("safe moves lead to", settled, best);
+    delta level = w.level();
+    while (const auto m = moves.safe_from(ran, level, static_cast<delta>(peak))) {
+      moves.reach(m->target, ran, reached);
+      ran = reached;
+      level = m->level;
+      if (to_go[number_of(ran)] > peak) return compared("safe moves lead to", to_go[number_of(ran)], best);
+    }
   }
   return std::nullopt;
 }

@@ -23,8 +23,9 @@ namespace memsched {
 inline namespace MEMSCHED_ABI {
 namespace detail {
 
-/// Best-first search of the whole part; goes on where it was. If that has not raised the bound for long, and is not expected
-/// to decide in reasonable time, search of narrowed graphs does more (`search_below`).
+/// Best-first search of the whole part; goes on where it was. It begins at the bound, where it finds orders soonest. If it has
+/// not raised the bound for long, it begins anew as far below as the incumbent is above, to tell how its work grows. If it is
+/// not expected to decide in reasonable time even so, it ends: search of narrowed graphs does more (`search_below`).
 inline bool part_search::search_exactly() {
   constexpr std::uint64_t enough = 9 * unit;
   constexpr double reasonable = 1000;  // times the work so far
@@ -44,7 +45,13 @@ inline bool part_search::search_exactly() {
     exact_.reset();
     return false;
   }
-  return context_.stopped() && (expected < reasonable || exact_in_vain_ < enough || facts_.size > most_probed);
+  if (!context_.stopped()) return false;
+  if (expected < reasonable || exact_in_vain_ < enough || facts_.size > most_probed) return true;
+  if (std::exchange(exact_begins_below_, true)) return false;
+  exact_.emplace(g_, context_, policy, from() - std::min(from(), below() - from()), below());
+  exact_growth_ = {};
+  exact_in_vain_ = 0;
+  return true;
 }
 
 inline std::vector<node_id> part_search::lowered_locally(const local_search& policy, const std::vector<node_id>& order) {

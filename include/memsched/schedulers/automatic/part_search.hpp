@@ -211,7 +211,8 @@ class part_search {
   std::optional<both_ends_search> exact_;
   std::uint64_t exact_in_vain_ = 0;  // its work since it raised the bound
   work_growth exact_growth_;
-  bool again_ = false;  // whether the stage that runs asks for another turn at once
+  bool exact_begins_below_ = false;  // the bound, to tell how its work grows
+  bool again_ = false;               // whether the stage that runs asks for another turn at once
   struct releases;
   std::shared_ptr<releases> releases_;
   struct rows_in_step;
