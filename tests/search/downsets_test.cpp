@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 #include <map>
 #include <memsched/graph/walk.hpp>
+#include <memsched/search/downset_moves.hpp>
 #include <memsched/search/downsets.hpp>
 #include <tuple>
 #include <vector>

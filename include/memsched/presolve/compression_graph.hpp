@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include <memsched/base/function_ref.hpp>
 #include <memsched/base/plain_vector.hpp>
 #include <memsched/base/random.hpp>
 #include <memsched/graph/list_schedule.hpp>
@@ -171,8 +172,10 @@ class compression_graph {
   std::vector<node_id> pack();
   /// The nodes that are alive, start and end included, in a topological order towards s. O(they and their edges).
   std::vector<node_id> order(side s = side::later);
-  /// The remaining nodes as a schedule graph. Nodes that may run by themselves become releases.
-  compressed_graph finish() &&;
+  /// The remaining nodes as a schedule graph. Nodes that may run by themselves become releases, if that takes few edges: what
+  /// comes after them waits for what comes before them instead. Such edges may be implied by others: `reduce` gets the nodes
+  /// that they lead to, and may drop some.
+  compressed_graph finish(base::function_ref<void(const std::vector<node_id>&)> reduce) &&;
 
  private:
   struct edge {
@@ -359,17 +362,21 @@ inline std::vector<schedule_graph::resource> compression_graph::resources(const 
   return found;
 }
 
-inline compressed_graph compression_graph::finish() && {
-  std::vector<node_id> nodes = order();
+inline compressed_graph compression_graph::finish(base::function_ref<void(const std::vector<node_id>&)> reduce) && {
+  std::vector<node_id> nodes = order(), changed;
   std::erase_if(nodes, [&](node_id v) { return v == start() || v == end(); });
   plain_vector<bool> runs_itself(size(), false);
   for (node_id v : nodes) {
     const std::size_t before = degree(v, side::earlier), after = degree(v, side::later);
     if (!frees_at_once(v) || before * after > 2 * (before + after)) continue;
+    for_each(v, side::later, [&](index_t, node_id w) {
+      if (w != end()) changed.push_back(w);
+    });
     detach(v);
     runs_itself[v] = true;
   }
   std::stable_partition(nodes.begin(), nodes.end(), [&](node_id v) { return !runs_itself[v]; });
+  reduce(changed);
 
   compressed_graph c;
   c.active = g_->active;

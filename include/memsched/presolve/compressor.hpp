@@ -47,7 +47,7 @@ class compressor {
     } while (context_.keep_going() && apply_general_rules());
     if (context_.control().over()) return std::nullopt;
     fold_chain();
-    compressed_graph c = std::move(g_).finish();
+    compressed_graph c = std::move(g_).finish([&](const std::vector<node_id>& changed) { reduce(changed); });
     counts_.after += c.graph.size();
     return c;
   }
@@ -367,6 +367,14 @@ class compressor {
     if (rules_.general && rules_.s2) any |= rest.order(side::later);
     if (any && rules_.global_reduction) rest.reduce();
     return any;
+  }
+
+  /// Drops edges to some nodes that other edges imply.
+  void reduce(const std::vector<node_id>& nodes) {
+    if (nodes.empty()) return;
+    if (rules_.global_reduction && g_.alive_count() <= rules_.max_closure) general_rules(g_, context_).reduce();
+    else if (rules_.local_reduction)
+      for (node_id v : nodes) reduce_list(v, side::earlier, max_steps * max_steps);
   }
 
   /// One node if only one order is left.

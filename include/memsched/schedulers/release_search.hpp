@@ -20,6 +20,7 @@
 #include <memsched/base/topology.hpp>
 #include <memsched/graph/walk.hpp>
 #include <memsched/schedulers/best_first.hpp>
+#include <memsched/search/downset_moves.hpp>
 #include <memsched/search/downsets.hpp>
 #include <memsched/search/step_counter.hpp>
 #include <memsched/structure/reachability.hpp>

@@ -20,7 +20,7 @@
 #include <memsched/memsched.hpp>
 #include <memsched/presolve/narrowing.hpp>
 #include <memsched/schedulers/release_search.hpp>
-#include <memsched/search/downsets.hpp>
+#include <memsched/search/downset_moves.hpp>
 
 #include "draws.hpp"
 #include "oracle.hpp"

@@ -213,7 +213,7 @@ inline bool part_search::search_releases() {
     if (found.bound > r.search->from()) raise(found.bound);
     if (!found.order) {
       r.work += work;
-      again_ = r.growth.expected(static_cast<double>(work), found.bound, below()) < expected_soon;
+      again_ = r.growth.expected(static_cast<double>(work), found.bound, below(), grid_) < expected_soon;
       const bool behind = r.work > enough && found.bound + below() < 2 * from();
       const bool more = context_.stopped() && !behind && has_room(r.search->bytes_held());
       if (!more) r.search.reset();

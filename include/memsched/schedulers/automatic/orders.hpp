@@ -28,7 +28,7 @@ namespace detail {
 /// not expected to decide in reasonable time even so, it ends: search of narrowed graphs does more (`search_below`).
 inline bool part_search::search_exactly() {
   constexpr std::uint64_t enough = 9 * unit;
-  constexpr double reasonable = 1000;  // times the work so far
+  constexpr double reasonable = 10000;  // times the work so far
   const best_first policy;
   if (g_.active > policy.max_nodes) return false;
   if (!exact_) exact_.emplace(g_, context_, policy, from(), below());
@@ -39,7 +39,7 @@ inline bool part_search::search_exactly() {
   if (found.order) take(std::move(*found.order));
   const std::uint64_t work = context_.control().work() - before.first;
   exact_in_vain_ = bound_ > before.second ? 0 : exact_in_vain_ + work;
-  const double expected = exact_growth_.expected(static_cast<double>(work), found.bound, below());
+  const double expected = exact_growth_.expected(static_cast<double>(work), found.bound, below(), grid_);
   again_ = expected < expected_soon;
   if (!has_room(exact_->bytes_held())) {
     exact_.reset();

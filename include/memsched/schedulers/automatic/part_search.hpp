@@ -76,18 +76,21 @@ inline constexpr double expected_soon = 16;
 /// The work that a search by rising peaks will take. It grows exponentially with the peak.
 class work_growth {
  public:
-  /// The work up to `peak`, in units of that up to now: if it goes on to grow as since the last call. `work`: since then;
-  /// `level`: the peak up to which it has got. Infinite if that cannot be told.
-  double expected(double work, bytes level, bytes peak) {
-    const double before = std::exchange(work_, work_ + work);
-    const bytes rise = level - std::min(level, std::exchange(level_, level));
-    if (before == 0 || rise == 0) return std::numeric_limits<double>::infinity();
-    return std::pow(work_ / before, static_cast<double>(peak - std::min(level, peak)) / static_cast<double>(rise));
+  /// The work up to `peak`, in units of that up to now: if it goes on to grow as since the first call. `work`: since the last
+  /// one; `level`: the peak up to which it has got, less than `unit` short of what that work would reach. Infinite at first.
+  double expected(double work, bytes level, bytes peak, bytes unit) {
+    work_ += work;
+    if (first_work_ == 0) {
+      first_work_ = work_, first_level_ = level;
+      return std::numeric_limits<double>::infinity();
+    }
+    const bytes rise = level - std::min(level, first_level_) + unit;
+    return std::pow(work_ / first_work_, static_cast<double>(peak - std::min(level, peak)) / static_cast<double>(rise));
   }
 
  private:
-  double work_ = 0;
-  bytes level_ = 0;
+  double work_ = 0, first_work_ = 0;
+  bytes first_level_ = 0;
 };
 
 /// The graph and the context must outlive it.

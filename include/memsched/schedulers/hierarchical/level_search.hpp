@@ -13,6 +13,7 @@
 #include <memsched/graph/walk.hpp>
 #include <memsched/schedulers/beam.hpp>
 #include <memsched/schedulers/hierarchical/group_library.hpp>
+#include <memsched/search/downset_moves.hpp>
 #include <memsched/search/downsets.hpp>
 #include <memsched/search/policy.hpp>
 
