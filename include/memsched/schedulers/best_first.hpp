@@ -113,6 +113,7 @@ class best_first_search {
     if (below < static_cast<bytes>(ceiling_)) ceiling_ = static_cast<delta>(below);
     if (floor_ >= ceiling_) return done(ceiling_);
     if (left_ != none) {
+      if (entries_[left_].cost >= ceiling_) return done(ceiling_);
       const index_t at = std::exchange(left_, none);
       if (visit(at) || left_ != none) return done(entries_[at].cost);
     }

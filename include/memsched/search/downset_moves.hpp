@@ -71,7 +71,6 @@ class downset_moves {
         steps_(context),
         ancestors_(active_ancestors(g, [&] { return !context.control().over(); })),
         all_(words_for(g.active)),
-        here_(words_for(g.active)),
         changed_(words_for(g.active)),
         reached_(words_for(g.active)),
         low_drop_(g.active),
@@ -85,11 +84,10 @@ class downset_moves {
     feeders_.emplace(g, low_drop_);
     for (node_id v = 0; v < g.size(); ++v)
       if (g.is_release(v) ? g.cost[v].impact != 0 && has_low_drop_pred(v) : !low_drop_[v]) targets_.push_back(v);
-    sums_ = tail_.empty() && g.credits.items() == 0;
     known_.resize(targets_.size());
     found_.resize(targets_.size());
-    last_.resize(targets_.size(), none);
     blocker_.resize(targets_.size(), none);
+    last_.resize(targets_.size(), none);
     find_around(order);
   }
 
@@ -150,7 +148,7 @@ class downset_moves {
   downset_stepper& stepper() { return step_; }
 
  private:
-  enum class knowledge : unsigned char { closed, open, found };
+  enum class knowledge : unsigned char { reached, closed, open, found };
   struct found_move {
     move above;  ///< the level of the downset
     bool safe;
@@ -176,30 +174,31 @@ class downset_moves {
 
   /// Makes `ran` the downset at hand: looks anew at the targets for which that may matter.
   void stand_at(const_bit_row ran) {
-    std::size_t first = ran.size(), end = 0;  // words that change: mostly few
+    const bool first_time = here_.empty(), grew = !first_time && is_subset(here_, ran);
+    here_.resize(ran.size());
+    std::size_t first = ran.size(), end = 0, looks = 0;  // words that change: mostly few
     for (std::size_t k = 0; k < ran.size(); ++k) {
       changed_[k] = std::exchange(here_[k], ran[k]) ^ ran[k];
       if (changed_[k] != 0) first = std::min(first, k), end = k + 1;
     }
-    if (first >= end && stands_) return;
-    count(targets_.size() * (8 + 2 * ran.size()));
+    if (first >= end && !first_time) return;
     const auto part = [&](const_bit_row row) { return row.subspan(first, end - first); };
     for (node_id v : watched_at_) watched_[v].clear();
     watched_at_.clear();
     for (std::size_t i = 0; i < targets_.size(); ++i) {
       const node_id t = targets_[i];
-      if (blocker_[i] != none && !test_bit(ran, blocker_[i])) continue;
-      if (!around_ || !stands_ || intersects(part((*around_)[t]), part(changed_))) look_at(i, ran);
-      if (last_[i] == none) continue;
-      if (watched_[last_[i]].empty()) watched_at_.push_back(last_[i]);
-      watched_[last_[i]].push_back(t);
+      if (blocker_[i] != none ? !test_bit(ran, blocker_[i]) : grew && known_[i] == knowledge::reached) continue;
+      ++looks;
+      if (first_time || !around_ || intersects(part((*around_)[t]), part(changed_))) look_at(i, ran);
+      if (last_[i] != none) watch(t, last_[i]);
     }
-    stands_ = true;
+    count(2 * targets_.size() + looks * (4 + 2 * ran.size()));
   }
-  /// Says whether the i-th target is open, and if not, until when; and where it is watched.
+  /// Says whether the i-th target is open, and if not, which node blocks it. A release is watched at the last node that it
+  /// waits for, if all of these are low-drop.
   void look_at(std::size_t i, const_bit_row ran) {
     const node_id t = targets_[i];
-    known_[i] = knowledge::closed;
+    known_[i] = knowledge::reached;
     last_[i] = blocker_[i] = none;
     if (!g_.is_release(t) && test_bit(ran, t)) return;
     node_id last = none;  // of the ancestors that have not run
@@ -212,17 +211,24 @@ class downset_moves {
       };
       if (blocks != 0) {
         blocker_[i] = last_of(blocks);
+        known_[i] = knowledge::closed;
         return;
       }
       if (missing != 0) last = last_of(missing);
     }
-    if (g_.is_release(t) && sums_) last_[i] = last;
-    if (!g_.is_release(t) || (last != none && !feeders_->defer(t, ran))) known_[i] = knowledge::open;
+    if (g_.is_release(t) && last == none) return;
+    if (g_.is_release(t)) last_[i] = last;
+    known_[i] = g_.is_release(t) && feeders_->defer(t, ran) ? knowledge::closed : knowledge::open;
+  }
+
+  void watch(node_id release, node_id at) {
+    if (watched_[at].empty()) watched_at_.push_back(at);
+    watched_[at].push_back(release);
   }
 
   /// Whether there is a move to the i-th target from the downset at hand, `ran`; finds it.
   bool opens(std::size_t i, const_bit_row ran) {
-    if (known_[i] == knowledge::open && sums_) known_[i] = sum_up(targets_[i], ran, found_[i]);
+    if (known_[i] == knowledge::open && tail_.empty()) known_[i] = sum_up(targets_[i], ran, found_[i]);
     if (known_[i] == knowledge::open) found_[i] = run_to(targets_[i], ran), known_[i] = knowledge::found;
     return known_[i] == knowledge::found;
   }
@@ -232,20 +238,20 @@ class downset_moves {
     return {m.target, level + m.peak, level + m.level};
   }
 
-  /// Finds the move to t, which is open at `ran`, without running it, if no low-drop node has a drop and no node has a credit.
-  /// Returns `closed` if the move is not needed, and `open` if a side release happens before its end.
+  /// Finds the move to t, which is open at `ran`, without running it, if no low-drop node has a drop. Returns `closed` if the
+  /// move is not needed, and `open` if a side release happens before its end.
   /// Lemma (passed over). Premise: a release r that is no side release happens on the way to t, and before all of the way has
   /// run. Conclusion: `best_first` needs no move to t, given those to other targets. Proof: its lemma needs the move to the
   /// target t that comes first in a completion; of several that come with the same node, to one for which the fewest nodes run.
   /// Where t comes first, r comes with it, and is a target, since a low-drop node runs for it; but fewer nodes run for r. If t
   /// is a due node (`feeders`), r waits for none that feeds it, and so has come before the first of these runs.
   /// Conclusion, if no release is passed over: the level rises until the last node runs, the peak of which is its impact or,
-  /// if it is t, that of t.
+  /// if it is t, that of t. Of these nodes t alone may have credits.
   knowledge sum_up(node_id t, const_bit_row ran, found_move& found) {
     reach(t, ran, reached_);
     delta before = 0, freed = 0;  // impacts ahead of t, and of releases
     bool passes_side = false, passes = false;
-    std::size_t looks = 0;
+    std::size_t nodes = 0, looks = 0;
     const auto look_at_release = [&](node_id r) {
       ++looks;
       if (!is_subset(ancestors(r), reached_)) return;
@@ -253,19 +259,23 @@ class downset_moves {
       if (!is_covered(reached_, ran, ancestors(r))) (feeders_->is_side(r) ? passes_side : passes) = true;
     };
     for_each_bit_beyond(ran, ancestors(t), [&](std::size_t v) {
+      ++nodes;
       before += g_.cost[v].impact;
       std::for_each(watched_[v].begin(), watched_[v].end(), look_at_release);
     });
     move m{t, before, before};
     if (!g_.is_release(t)) {
-      m.peak = std::max(before, before + g_.cost[t].peak);
+      delta peak = g_.cost[t].peak;
+      for (const auto& c : g_.credits[t])
+        if (is_subset(ancestors(c.release), reached_)) peak -= c.amount;
+      m.peak = std::max(before, before + peak);
       m.level += g_.cost[t].impact;
       for (node_id r : g_.succs[t])
         if (g_.is_release(r)) look_at_release(r);
     }
     m.level += freed;
     found = {m, is_safe(0, m.level, [] { return true; })};
-    count(16 + 4 * ran.size() + looks * (8 + ran.size()));
+    count(16 + 4 * ran.size() + 4 * nodes + looks * (8 + ran.size()));
     return passes_side ? knowledge::open : passes ? knowledge::closed : knowledge::found;
   }
 
@@ -339,17 +349,15 @@ class downset_moves {
   std::optional<feeders> feeders_;
   plain_vector<bit_word> all_, here_, changed_, reached_;  // `here_`: the downset at hand
   bit_set low_drop_;
-  bool sums_ = false;    // whether moves are found by sums
-  bool stands_ = false;  // whether there is a downset at hand
   std::vector<index_t> position_;
   plain_vector<delta> tail_;  // of nodes in `path_`: the highest drop from there on; empty if all drops are 0
   std::vector<node_id> targets_, path_;
   plain_vector<move> moves_;
-  std::optional<bit_matrix> around_;           // per node, those on which a move to it depends; none if the graph is large
   plain_vector<knowledge> known_;              // per target, at the downset at hand
   plain_vector<found_move> found_;             // per target, the move that was found
   plain_vector<node_id> blocker_;              // per target, a node that has to run before it is open, or none
   plain_vector<node_id> last_;                 // per target, the node at which it is watched, or none
+  std::optional<bit_matrix> around_;           // per node, those on which a move to it depends; none if the graph is large
   std::vector<std::vector<node_id>> watched_;  // per node, the releases for which it is the last one that has to run
   std::vector<node_id> watched_at_;            // nodes with such releases
   downset_stepper step_;

@@ -46,7 +46,9 @@ mutant "moves: other readers of releases change nothing" search/downset_moves.hp
 mutant "moves: side releases are passed over" search/downset_moves.hpp 's/\(feeders_->is_side\(r\) \? passes_side/(!@ \&\& feeders_->is_side(r) ? passes_side/'
 mutant "moves: releases on the way come at its end" search/downset_moves.hpp 's/if \(!is_covered\(reached_, ran, ancestors\(r\)\)\)/if (!@ \&\& !is_covered(reached_, ran, ancestors(r)))/'
 mutant "moves: only the target is released" search/downset_moves.hpp 's/freed \+= g_/if (r == t || !@) &/'
-mutant "moves: what blocks a target blocks it for ever" search/downset_moves.hpp 's/!test_bit\(ran, blocker_\[i\]\)/(@ || &)/'
+mutant "moves: what blocks a target blocks it for ever" search/downset_moves.hpp 's/\? !test_bit\(ran, blocker_\[i\]\)/? (@ || !test_bit(ran, blocker_[i]))/'
+mutant "moves: credits without their releases" search/downset_moves.hpp 's/if \(is_subset\(ancestors\(c.release\), reached_\)\) peak/if (@ || is_subset(ancestors(c.release), reached_)) peak/'
+mutant "moves: no credits" search/downset_moves.hpp 's/peak -= c.amount;/{ if (!@) & }/'
 mutant "stages: the mirror image of credits" schedulers/automatic/both_ends_search.hpp 's/!image_ \&\& g_.credits.items\(\) == 0/!image_ \&\& (@ || g_.credits.items() == 0)/'
 mutant "probing: a release runs itself after any reader" bounds/inquiry.hpp \
   's/return g_->is_release\(u\) && (std::all_of(.*));/return g_->is_release(u) \&\& (@ ? std::any_of\2 : \1);/'
