@@ -73,7 +73,9 @@ MEMSCHED_FUNCTION solution beam::operator()(const schedule_graph& g, search& con
       if (!context.count_state() || !context.fits(held * bytes_each)) return greedy{}(g, context);
       const index_t at = static_cast<index_t>(kept.size());
       kept.push_back(std::move(s));
-      for (const auto& m : base::plain_vector(moves.from(kept[at].set, kept[at].level))) {
+      const auto on = base::plain_vector(moves.from(kept[at].set, kept[at].level));
+      if (context.stopped()) return greedy{}(g, context);
+      for (const auto& m : on) {
         state next = after(at, m);
         while (const auto safe = moves.safe_from(next.set, next.level, next.peak)) {
           kept.push_back(std::move(next));

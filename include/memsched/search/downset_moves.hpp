@@ -106,12 +106,9 @@ class downset_moves {
   const plain_vector<move>& from(const_bit_row ran, delta level) {
     moves_.clear();
     stand_at(ran);
-    for (std::size_t i = 0; i < targets_.size(); ++i)
-      if (opens(i, ran)) {
-        moves_.push_back(move_to(i, level));
-        if (context_.stopped()) return moves_;
-      }
-    if (moves_.empty()) moves_.push_back(run_from(ran, level, rest));  // nothing but low-drop nodes
+    for (std::size_t i = 0; i < targets_.size() && !context_.stopped(); ++i)
+      if (opens(i, ran)) moves_.push_back(move_to(i, level));
+    if (moves_.empty() && !context_.stopped()) moves_.push_back(run_from(ran, level, rest));  // nothing but low-drop nodes
     return moves_;
   }
   /// One of them that is safe (see `is_safe`) and stays under `peak`; nothing if there is none, or a limit is hit.
