@@ -25,6 +25,11 @@ constexpr bool test_bit(const_bit_row row, std::size_t i) { return (row[i / 64] 
 constexpr void set_bit(bit_row row, std::size_t i) { row[i / 64] |= bit_word{1} << (i % 64); }
 constexpr void reset_bit(bit_row row, std::size_t i) { row[i / 64] &= ~(bit_word{1} << (i % 64)); }
 
+/// The last member in the k-th word of a row: w, which is not empty.
+constexpr std::size_t last_member(std::size_t k, bit_word w) {
+  return 64 * k + static_cast<std::size_t>(std::bit_width(w)) - 1;
+}
+
 constexpr void unite_bits(bit_row into, const_bit_row from) {
   for (std::size_t k = 0; k < into.size(); ++k) into[k] |= from[k];
 }
@@ -73,9 +78,9 @@ template <class F>
 constexpr void for_each_bit_down(const_bit_row row, F&& f) {
   for (std::size_t k = row.size(); k-- > 0;)
     for (bit_word w = row[k]; w != 0;) {
-      const std::size_t i = static_cast<std::size_t>(std::bit_width(w)) - 1;
-      w &= ~(bit_word{1} << i);
-      f(k * 64 + i);
+      const std::size_t i = last_member(k, w);
+      w &= ~(bit_word{1} << (i % 64));
+      f(i);
     }
 }
 

@@ -172,9 +172,9 @@ class compression_graph {
   std::vector<node_id> pack();
   /// The nodes that are alive, start and end included, in a topological order towards s. O(they and their edges).
   std::vector<node_id> order(side s = side::later);
-  /// The remaining nodes as a schedule graph. Nodes that may run by themselves become releases, if that takes few edges: what
-  /// comes after them waits for what comes before them instead. Such edges may be implied by others: `reduce` gets the nodes
-  /// that they lead to, and may drop some.
+  /// The remaining nodes as a schedule graph. Nodes that may run by themselves become releases, if that takes few edges: the
+  /// nodes after them wait for those before them instead. Such edges may be implied by others: `reduce` gets the nodes that
+  /// they lead to, each once, and may drop some.
   compressed_graph finish(base::function_ref<void(const std::vector<node_id>&)> reduce) &&;
 
  private:
@@ -376,6 +376,8 @@ inline compressed_graph compression_graph::finish(base::function_ref<void(const 
     runs_itself[v] = true;
   }
   std::stable_partition(nodes.begin(), nodes.end(), [&](node_id v) { return !runs_itself[v]; });
+  std::sort(changed.begin(), changed.end());
+  changed.erase(std::unique(changed.begin(), changed.end()), changed.end());
   reduce(changed);
 
   compressed_graph c;

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <algorithm>
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
@@ -200,7 +199,7 @@ class release_search {
     const auto anc = (*ancestors_)[t];
     std::size_t k = here_.size() - 1;
     while ((anc[k] & ~here_[k]) == 0) --k;
-    return static_cast<node_id>(64 * k + static_cast<std::size_t>(std::bit_width(anc[k] & ~here_[k])) - 1);
+    return static_cast<node_id>(last_member(k, anc[k] & ~here_[k]));
   }
   /// Whether t has not happened and waits for light nodes only.
   bool opens(node_id t) const {

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <algorithm>
-#include <bit>
 #include <cstddef>
 #include <limits>
 #include <optional>
@@ -145,6 +144,7 @@ class downset_moves {
   downset_stepper& stepper() { return step_; }
 
  private:
+  /// Of a target: it has run or happened; there is no move to it; there may be one; the move is in `found_`.
   enum class knowledge : unsigned char { reached, closed, open, found };
   struct found_move {
     move above;  ///< the level of the downset
@@ -203,15 +203,12 @@ class downset_moves {
     const const_bit_row low = low_drop_;
     for (std::size_t k = 0; k < ran.size(); ++k) {
       const bit_word missing = anc[k] & ~ran[k], blocks = missing & ~low[k];
-      const auto last_of = [&](bit_word w) {
-        return static_cast<node_id>(64 * k + static_cast<std::size_t>(std::bit_width(w)) - 1);
-      };
       if (blocks != 0) {
-        blocker_[i] = last_of(blocks);
+        blocker_[i] = static_cast<node_id>(last_member(k, blocks));
         known_[i] = knowledge::closed;
         return;
       }
-      if (missing != 0) last = last_of(missing);
+      if (missing != 0) last = static_cast<node_id>(last_member(k, missing));
     }
     if (g_.is_release(t) && last == none) return;
     if (g_.is_release(t)) last_[i] = last;

@@ -31,7 +31,10 @@ inline bool part_search::search_exactly() {
   constexpr double reasonable = 10000;  // times the work so far
   const best_first policy;
   if (g_.active > policy.max_nodes) return false;
-  if (!exact_) exact_.emplace(g_, context_, policy, from(), below());
+  if (!exact_) {
+    const bytes lower = exact_begins_below_ ? std::min(from(), below() - from()) : 0;
+    exact_.emplace(g_, context_, policy, from() - lower, below());
+  }
   const bytes least = exact_->from();
   const auto before = std::pair(context_.control().work(), bound_);
   auto found = exact_->run(below());
@@ -48,7 +51,7 @@ inline bool part_search::search_exactly() {
   if (!context_.stopped()) return false;
   if (expected < reasonable || exact_in_vain_ < enough || facts_.size > most_probed) return true;
   if (std::exchange(exact_begins_below_, true)) return false;
-  exact_.emplace(g_, context_, policy, from() - std::min(from(), below() - from()), below());
+  exact_.reset();
   exact_growth_ = {};
   exact_in_vain_ = 0;
   return true;

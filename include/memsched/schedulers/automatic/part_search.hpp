@@ -77,7 +77,8 @@ inline constexpr double expected_soon = 16;
 class work_growth {
  public:
   /// The work up to `peak`, in units of that up to now: if it goes on to grow as since the first call. `work`: since the last
-  /// one; `level`: the peak up to which it has got, less than `unit` short of what that work would reach. Infinite at first.
+  /// call; `level`: the peak up to which the search has got. Peaks are multiples of `unit`, so that the true rise may be almost
+  /// one unit more. Infinite at first.
   double expected(double work, bytes level, bytes peak, bytes unit) {
     work_ += work;
     if (first_work_ == 0) {
