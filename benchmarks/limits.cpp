@@ -10,7 +10,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <mutex>
-#include <new>
 #include <stop_token>
 #include <string>
 #include <thread>
@@ -32,20 +31,32 @@ std::atomic<std::size_t> held{0}, most_held{0};  // bytes of the heap
 
 }  // namespace
 
-// Not inlined: g++ 12 takes malloc and free for a mismatch where it sees only one of the two inside a caller.
-[[gnu::noinline]] void* operator new(std::size_t size) {
-  void* const p = std::malloc(size);
-  if (p == nullptr) throw std::bad_alloc();
+// The C library's own, under other names.
+extern "C" {
+void* real_malloc(std::size_t) __asm__("__libc_malloc");
+void* real_calloc(std::size_t, std::size_t) __asm__("__libc_calloc");
+void* real_realloc(void*, std::size_t) __asm__("__libc_realloc");
+void real_free(void*) __asm__("__libc_free");
+}
+
+namespace {
+
+void* taken(void* p) {
   const std::size_t now = held += malloc_usable_size(p);
   for (std::size_t most = most_held; now > most && !most_held.compare_exchange_weak(most, now);) {
   }
   return p;
 }
-[[gnu::noinline]] void operator delete(void* p) noexcept {
-  if (p != nullptr) held -= malloc_usable_size(p);
-  std::free(p);
+void* given_back(void* p) { return held -= malloc_usable_size(p), p; }
+
+}  // namespace
+
+extern "C" {
+void* malloc(std::size_t size) { return taken(real_malloc(size)); }
+void* calloc(std::size_t n, std::size_t size) { return taken(real_calloc(n, size)); }
+void* realloc(void* p, std::size_t size) { return taken(real_realloc(given_back(p), size)); }
+void free(void* p) { real_free(given_back(p)); }
 }
-void operator delete(void* p, std::size_t) noexcept { operator delete(p); }
 
 namespace {
 

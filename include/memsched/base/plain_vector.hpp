@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdlib>
 #include <cstring>
 #include <initializer_list>
 #include <iterator>
@@ -30,14 +31,13 @@ class plain_storage {
   plain_storage() = default;
   plain_storage(const plain_storage&) = delete;
   plain_storage& operator=(const plain_storage&) = delete;
-  MEMSCHED_CALL ~plain_storage() { ::operator delete(first_); }
+  MEMSCHED_CALL ~plain_storage() { std::free(first_); }
 
-  /// Makes room for `size` bytes in all, and for no less than twice the room there was.
+  /// Makes room for `size` bytes in all, and for no less than twice the room there was. A large block seldom moves.
   MEMSCHED_CALL void grow(std::size_t size) {
     const std::size_t used = length(), wanted = std::max(size, 2 * room());
-    char* const place = static_cast<char*>(::operator new(wanted));
-    if (used > 0) std::memcpy(place, first_, used);
-    ::operator delete(first_);
+    char* const place = static_cast<char*>(std::realloc(first_, wanted));
+    if (place == nullptr) fail();
     first_ = place, last_ = place + used, limit_ = place + wanted;
   }
   MEMSCHED_CALL void assign(const void* from, std::size_t size) {
@@ -71,12 +71,20 @@ class plain_storage {
   }
   MEMSCHED_CALL void take(plain_storage& other) noexcept {
     if (this == &other) return;
-    ::operator delete(first_);
+    std::free(first_);
     first_ = last_ = limit_ = nullptr;
     exchange(other);
   }
   void exchange(plain_storage& other) noexcept {
     std::swap(first_, other.first_), std::swap(last_, other.last_), std::swap(limit_, other.limit_);
+  }
+
+  [[noreturn]] static void fail() {
+#if defined(__cpp_exceptions)
+    throw std::bad_alloc();
+#else
+    std::abort();
+#endif
   }
 
   std::size_t length() const noexcept { return static_cast<std::size_t>(last_ - first_); }

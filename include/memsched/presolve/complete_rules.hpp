@@ -42,9 +42,10 @@ class general_rules {
     std::sort(movable.begin(), movable.end());
     std::sort(by_peak.begin(), by_peak.end());
     std::uint64_t added = 0;
+    std::size_t looked = 0;
     auto next = by_peak.begin();
     for (const auto& [peak, i] : movable) {
-      if (!context_.keep_going()) break;
+      if (looked++ % 64 == 63 && !context_.keep_going()) break;
       for (; next->first < peak; ++next) tall.erase(next->second);
       added += put_in_front(i, tall, s);
     }

@@ -284,7 +284,9 @@ class best_first_search {
     }
   }
 
-  best_first::finding done(delta bound) { return {std::move(order_), static_cast<bytes>(std::min(bound, ceiling_))}; }
+  best_first::finding done(delta bound) {
+    return {std::exchange(order_, std::nullopt), static_cast<bytes>(std::min(bound, ceiling_))};
+  }
 
   const schedule_graph& g_;
   search& context_;
