@@ -1,5 +1,5 @@
 #!/bin/sh
-# Makes rules of placing and of the destructive search wrong in turn, and checks that a law notices.
+# Makes rules of placing, of the destructive search and of windows wrong in turn, and checks that a law notices.
 # usage: wrong_rules.sh COMPILER SOURCE_DIRECTORY
 CXX=$1
 cd "$2" || exit 2
@@ -33,4 +33,12 @@ mutant "destructive search: bounds from facts that do not hold" $file \
   's/std::min\(std::max\(a.peak \+ 1, a.refuter.next\(\)\), valid\);/std::min(std::max(a.peak + 1, a.refuter.next()), @ ? ~bytes{0} : valid);/'
 mutant "destructive search: a trial below the bound goes on" $file 's/if \(trial_ && (.*)\) trial_.reset\(\);/if (!@ \&\& trial_ \&\& \1) trial_.reset();/'
 notice_with tests/bounds/destructive_search_test.cpp || missed=1
+
+file=bounds/closed_window.hpp
+mutant "windows: slack that is not lifted" $file 's/c.lift = m \+ c.slack;/c.lift = m + (@ ? 0 : c.slack);/'
+mutant "windows: no slack for producers" $file 's/if \(r.from != none && !first\[/if (!@ \&\& r.from != none \&\& !first[/'
+mutant "windows: no slack for takers" $file 's/if \(r.to != none && !last\[/if (!@ \&\& r.to != none \&\& !last[/'
+mutant "windows: inside after some producers" $file 's/runs && is_subset\(first,/runs \&\& (@ || is_subset(first,/; s/above_\[i - above_from_\]\);/above_[i - above_from_]));/'
+mutant "windows: ending before some takers" $file 's/runs && is_subset\(last, below_\[i - a_\]\)/runs \&\& (@ || is_subset(last, below_[i - a_]))/'
+notice_with tests/bounds/window_test.cpp || missed=1
 exit "${missed:-0}"

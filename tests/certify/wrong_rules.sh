@@ -1,5 +1,5 @@
 #!/bin/sh
-# Makes rules of the checker of events, and of the search that finds them, wrong in turn, and checks that a law notices.
+# Makes rules of the checkers of events and of windows, and of the search that finds events, wrong in turn, and checks that a law notices.
 # usage: wrong_rules.sh COMPILER SOURCE_DIRECTORY
 CXX=$1
 cd "$2" || exit 2
@@ -34,4 +34,13 @@ file=certify/find_events.hpp
 mutant "found: releases that wait for others are hosts" $file 's/bounds::fold_into::closed/@ ? bounds::fold_into::all : &/'
 mutant "found: merged nodes stay" $file 's/is_merged\[merge_costs\(cost, r\)\] = true;/is_merged[merge_costs(cost, r)] = !@;/'
 
-notice_with tests/certify/events_test.cpp
+notice_with tests/certify/events_test.cpp || missed=1
+
+file=proof/check_window.hpp
+mutant "window: the slack counts at either end" $file 's/> w_.slack - early\)/> w_.slack - (@ ? 0 : early))/'
+mutant "window: nodes may run before the start" $file 's/if \(early > w_.slack\)/if (!@ \&\& early > w_.slack)/'
+mutant "window: one of the listed nodes is enough" $file 's/std::any_of\(list.begin\(\), list.end\(\), /std::any_of(list.begin(), @ \&\& !list.empty() ? list.begin() + 1 : list.end(), /'
+file=proof/check_certificate.hpp
+mutant "window: the slack is not taken off" $file 's/c.window->lift \+ c.window->slack/c.window->lift + (@ ? 0 : c.window->slack)/'
+notice_with tests/proof/certificate_test.cpp || missed=1
+exit "${missed:-0}"

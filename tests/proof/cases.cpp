@@ -63,10 +63,12 @@ certificate of_window(const schedule_graph& g, const std::vector<node_id>& order
   const base::backbone bone(g.preds, g.succs, line.nodes(0, line.size()));
   const bounds::live_index live(line);
   const std::size_t a = line.legal_from(r.below(5)), b = line.legal_from(a + 2 + r.below(8));
-  const auto found = a == 0 && b == line.size() ? std::nullopt : detail::describe_window(line, live, bone, a, b);
+  if (a >= b || (a == 0 && b == line.size())) return detail::assemble(g, {});
+  const node_id core = line.at(a + r.below(static_cast<std::uint32_t>(b - a)));
+  const auto found = detail::describe_window(line, live, bone, a, b, g.is_release(core) ? none : core);
   if (!found) return detail::assemble(g, {});
-  return detail::certify_window(*found, optimum(found->graph).lower_bound - found->window.lift, {64, most_sets}, {},
-                                [] { return true; });
+  const bytes bound = optimum(found->graph).lower_bound, lift = found->window.lift + found->window.slack;
+  return detail::certify_window(*found, bound - std::min(bound, lift), {64, most_sets}, {}, [] { return true; });
 }
 
 /// The graph that a rule of compression makes of g, whether the rule holds there or not.

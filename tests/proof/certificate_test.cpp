@@ -208,6 +208,7 @@ TEST_CASE("a window bounds the whole, and is refused where its ends do not hold"
     change(*other.window);
     return check_certificate(g, other);
   };
+  CHECK(refused([](proof::proof_window& z) { z.slack = 5; }) == "bound: is 150, but what is proven is 145");
   CHECK(refused([](proof::proof_window& z) { z.lift = 202; }) == "window: lift: is too small, or too large");
   CHECK(refused([](proof::proof_window& z) {
           z.before = {{1, 2}};
@@ -218,8 +219,8 @@ TEST_CASE("a window bounds the whole, and is refused where its ends do not hold"
           z.before.clear(), z.nodes = {1, 2};
         }) == "window: node 1 waits for one that runs later");
   CHECK(refused([](proof::proof_window& z) { z.behind.clear(); }) == "window: its end need not come after its start");
-  CHECK(refused([](proof::proof_window& z) { z.behind = {2}; }) ==
-        "window: behind: a node may run before what is live at the start");
+  CHECK(refused([](proof::proof_window& z) { z.behind = {2}; }) == "window: behind: is no operator of the window");
+  CHECK(refused([](proof::proof_window& z) { z.ahead = {2}; }) == "window: ahead: is no operator of the window");
 }
 
 TEST_CASE("a window's ends hold after all that is live at its start, and ahead of all that frees what is live at its end") {
@@ -236,12 +237,13 @@ TEST_CASE("a window's ends hold after all that is live at its start, and ahead o
   b.op({.reads = {y, t}, .writes = {z}});
   b.output(z);
   const schedule_graph g = make_schedule_graph(b.build().value());
-  const auto answer = [&](std::vector<index_t> behind, std::vector<index_t> ahead) {
+  const auto answer = [&](std::vector<index_t> behind, std::vector<index_t> ahead, bytes slack = 0) {
     const proof::proof_window w{.before = {{0, 2}, {6, 7}},
                                 .nodes = {2, 3, 7},
                                 .behind = std::move(behind),
                                 .ahead = std::move(ahead),
-                                .lift = 1000};
+                                .lift = 1000,
+                                .slack = slack};
     return check_certificate(g, {.bound = 1, .window = w});
   };
   CHECK(answer({0}, {}) == "window: behind: a node may run before what is live at the start");
@@ -249,4 +251,11 @@ TEST_CASE("a window's ends hold after all that is live at its start, and ahead o
   CHECK(answer({1}, {1}) == "window: ahead: a node may run after what frees what is live at the end");
   CHECK(answer({1}, {}).find("may run") == std::string::npos);
   CHECK(answer({1}, {0}).find("may run") == std::string::npos);
+  // 2 need not run after 1, which makes 60 bytes, and 3 need not run before 4, which frees 10.
+  CHECK(answer({0, 1}, {}, 59) == "window: behind: a node may run before what is live at the start");
+  CHECK(answer({0, 1}, {}, 60).find("may run") == std::string::npos);
+  CHECK(answer({1}, {1}, 9) == "window: ahead: a node may run after what frees what is live at the end");
+  CHECK(answer({1}, {1}, 10).find("may run") == std::string::npos);
+  CHECK(answer({0, 1}, {0, 1}, 69) == "window: ahead: a node may run after what frees what is live at the end");
+  CHECK(answer({0, 1}, {0, 1}, 70).find("may run") == std::string::npos);
 }

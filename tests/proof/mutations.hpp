@@ -27,7 +27,8 @@ namespace detail {
 inline bool is_node(std::string_view key, std::size_t depth, std::size_t index) {
   if (key == "flow") return depth == 2 && index < 2;
   if (key == "sets") return depth == 2 && index == 1;
-  return key != "bound" && key != "level" && key != "lift" && key != "light" && key != "k" && key != "price";
+  return key != "bound" && key != "level" && key != "lift" && key != "slack" && key != "light" && key != "k" &&
+         key != "price";
 }
 
 struct places {
@@ -65,7 +66,7 @@ T& any(std::vector<T>& list, random& r) {
 
 }  // namespace detail
 
-/// A level, a bound, an amount, the number of a set, a window's lift, how light nodes are, a position, a price.
+/// A level, a bound, an amount, the number of a set, a window's lift or slack, how light nodes are, a position, a price.
 inline bool change_number(json& j, random& r, std::size_t) {
   auto [numbers, nodes, words, lists, fields] = detail::found_in(j);
   if (numbers.empty()) return false;

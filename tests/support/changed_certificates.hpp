@@ -98,7 +98,12 @@ inline memsched::certificate other_window(memsched::certificate c, random& r, co
   memsched::proof::proof_window& w = *c.window;
   const auto any_node = [&] { return r.below(static_cast<std::uint32_t>(g.size() + 1)); };
   auto& list = r.chance(50) ? w.behind : w.ahead;
-  switch (r.below(7)) {
+  switch (r.below(8)) {
+    case 7: {
+      const memsched::bytes less = std::min<memsched::bytes>(w.slack, 1 + r.below(200));
+      w.slack -= less, c.bound += less;
+      break;
+    }
     case 0: w.lift -= std::min<memsched::bytes>(w.lift, 1 + r.below(200)); break;
     case 1: w.nodes[detail::any(w.nodes, r)] = any_node(); break;
     case 2: detail::erase_any(w.nodes, r); break;

@@ -19,18 +19,20 @@ namespace bounds {
 struct closed_window {
   schedule_graph graph;
   bytes lift = 0;
+  bytes slack = 0;  ///< part of the lift: the line's own peak is lowered by as much, too
   /// The bound of the whole graph that a bound of `graph` implies.
   bytes lowered(bytes bound) const { return bound - std::min(bound, lift); }
 };
 
-/// The closed window of a stretch [a, b) of a line with legal ends; nothing if it would not bound anything.
+/// The closed window of a stretch [a, b) of a line with legal ends; nothing if it would not bound anything. If it would only
+/// with slack, and `core` is one of its active nodes, the window has the slack that lets it bound `core`.
 ///
 /// Let D0 and D1 be what stands before a and before b, W what stands between, P what produces the resources that are live at
 /// a, Q what frees those that are live at b. `inside` are active nodes of W that come after all of P, `ending` those that
 /// come before all of Q; a node that is both is needed. The graph has W's nodes and edges from level(D0) on, and two more
 /// nodes: `open`, with peak and impact M, before all inside nodes; `close`, with peak 0 and impact -M, after all ending
 /// ones. M is more than level(D0), level(D1), and all peaks and growth in W together. At the start of the whole there is no
-/// `open` and M is in the base; at its end no `close`.
+/// `open` and M is in the base; at its end no `close`. The lift is M.
 ///
 /// Lemma: the optimum of this graph is at most M above that of the whole. Proof. Take an order of the whole with peak B, its
 /// sets E. Let t0 be when the last of P has run, t1 when the first of Q is about to; a node that is both inside and ending
@@ -44,9 +46,17 @@ struct closed_window {
 /// step of the last of P have run at t0, which is why releases are not inside. Missing members of `inside` and `ending` are
 /// missing edges: the bound is weaker and still holds.
 ///
+/// With slack, P are only those producers that come before `core`, and Q those takers that come after it. The slack is the
+/// bytes that are live at a or at b because of the others; the lift is M and the slack. Lemma: the optimum is at most the lift
+/// above that of the whole. Proof. As before, but of what is live at a the bytes in the slack may be missing in E & D0, and
+/// likewise in E | D1, so that level(F) <= level(E) + slack. A node of W may have a credit on a release outside of W, which is
+/// not in Q and runs in that node's own step. The bytes that it frees are live in E | D1 then, so that level(F) is lower than
+/// that by as many, and no credit is more than its release frees.
+///
 /// O(nodes and edges of W, times the resources live at the ends / 64).
 MEMSCHED_FUNCTION std::optional<closed_window> close_window(const order_line& l, const live_index& live,
-                                                            const backbone& bone, std::size_t a, std::size_t b);
+                                                            const backbone& bone, std::size_t a, std::size_t b,
+                                                            node_id core = none);
 
 }  // namespace bounds
 
@@ -67,85 +77,133 @@ inline namespace MEMSCHED_ABI {
 
 namespace detail {
 
-/// For the nodes of a stretch, which of some marks come before them (or after them, along the other edges).
-class mark_sets {
+/// For the nodes of a stretch [a, b) of a line, the producers of what is live at a that come before them, and the takers of
+/// what is live at b that come after them (see `close_window`).
+class window_ends {
  public:
-  mark_sets(std::size_t nodes, std::size_t marks) : marks_(marks), sets_(nodes, marks) {}
-  void set(std::size_t i, std::size_t mark) { base::set_bit(sets_[i], mark); }
-  void add(std::size_t i, std::size_t from) { unite_bits(sets_[i], sets_[from]); }
-  bool all(std::size_t i) const { return count_bits(sets_[i]) == marks_; }
+  window_ends(const order_line& l, const live_index& live, const backbone& bone, std::size_t a, std::size_t b)
+      : line_(l), live_(live), bone_(bone), a_(a), b_(b), inside_(b - a), ending_(b - a) {
+    live.for_each(a, [&](const schedule_graph::resource& r) {
+      if (r.from != none) producers_.push_back(r.from);
+    });
+    live.for_each(b, [&](const schedule_graph::resource& r) {
+      if (r.to != none) takers_.push_back(r.to);
+    });
+    for (auto* nodes : {&producers_, &takers_}) {
+      std::sort(nodes->begin(), nodes->end());
+      nodes->erase(std::unique(nodes->begin(), nodes->end()), nodes->end());
+    }
+  }
+
+  /// Finds the nodes that do. Returns whether one does both, if need be without the producers that do not come before `core`
+  /// and the takers that do not come after it.
+  bool find(node_id core) {
+    constexpr std::size_t most_marks = std::size_t{1} << 24;
+    // Marks are followed through as many nodes on either side as the stretch has.
+    const std::size_t n = b_ - a_, start = a_ - std::min(a_, n), end = std::min(line_.size(), b_ + n);
+    if ((end - start) * (producers_.size() + takers_.size()) > most_marks) return false;
+    mark_producers(start);
+    mark_takers(end);
+    bit_set first(producers_.size()), last(takers_.size());
+    for (std::size_t m = 0; m < producers_.size(); ++m) first.insert(m);
+    for (std::size_t m = 0; m < takers_.size(); ++m) last.insert(m);
+    if (find_between(first, last)) return true;
+    if (core == none) return false;
+    first.clear(), last.clear();
+    unite_bits(first, above_[line_.position(core) - above_from_]);
+    unite_bits(last, below_[line_.position(core) - a_]);
+    live_.for_each(a_, [&](const schedule_graph::resource& r) {
+      if (r.from != none && !first[place_of(producers_, r.from)]) slack_ += r.size;
+    });
+    live_.for_each(b_, [&](const schedule_graph::resource& r) {
+      if (r.to != none && !last[place_of(takers_, r.to)]) slack_ += r.size;
+    });
+    return find_between(first, last);
+  }
+  /// Whether the i-th node of the stretch comes after all producers, or before all takers.
+  bool inside(std::size_t i) const { return inside_[i]; }
+  bool ending(std::size_t i) const { return ending_[i]; }
+  /// Bytes that are live at the ends because of producers and takers that were left out.
+  bytes slack() const { return slack_; }
 
  private:
-  std::size_t marks_;
-  bit_matrix sets_;
-};
+  static std::size_t place_of(const std::vector<node_id>& nodes, node_id v) {
+    const auto it = std::lower_bound(nodes.begin(), nodes.end(), v);
+    return it != nodes.end() && *it == v ? static_cast<std::size_t>(it - nodes.begin()) : nodes.size();
+  }
+  void mark_producers(std::size_t start) {
+    const schedule_graph& g = line_.graph();
+    above_from_ = start;
+    above_ = bit_matrix(b_ - start, producers_.size());
+    for (std::size_t i = start; i < b_; ++i) {
+      const node_id v = line_.at(i);
+      const bit_row marks = above_[i - start];
+      if (const std::size_t m = place_of(producers_, v); m < producers_.size()) set_bit(marks, m);
+      if (i >= a_)
+        for (std::size_t m = 0; m < producers_.size(); ++m)
+          if (bone_.proves_before(producers_[m], v)) set_bit(marks, m);
+      for (node_id u : g.preds[v]) {
+        if (line_.position(u) >= start) unite_bits(marks, above_[line_.position(u) - start]);
+        else if (const std::size_t m = place_of(producers_, u); m < producers_.size()) set_bit(marks, m);
+      }
+    }
+  }
+  void mark_takers(std::size_t end) {
+    const schedule_graph& g = line_.graph();
+    below_ = bit_matrix(end - a_, takers_.size());
+    for (std::size_t i = end; i-- > a_;) {
+      const node_id v = line_.at(i);
+      const bit_row marks = below_[i - a_];
+      if (const std::size_t m = place_of(takers_, v); m < takers_.size()) set_bit(marks, m);
+      if (i < b_)
+        for (std::size_t m = 0; m < takers_.size(); ++m)
+          if (bone_.proves_before(v, takers_[m])) set_bit(marks, m);
+      for (node_id s : g.succs[v]) {
+        if (line_.position(s) < end) unite_bits(marks, below_[line_.position(s) - a_]);
+        else if (const std::size_t m = place_of(takers_, s); m < takers_.size()) set_bit(marks, m);
+      }
+    }
+  }
+  /// The nodes after all of `first`, some producers, and those before all of `last`, some takers.
+  bool find_between(const_bit_row first, const_bit_row last) {
+    bool found = false;
+    for (std::size_t i = a_; i < b_; ++i) {
+      const bool runs = !line_.graph().is_release(line_.at(i));
+      inside_[i - a_] = runs && is_subset(first, above_[i - above_from_]);
+      ending_[i - a_] = runs && is_subset(last, below_[i - a_]) && !has_credit_behind(line_.at(i));
+      found |= inside_[i - a_] && ending_[i - a_];
+    }
+    return found;
+  }
+  bool has_credit_behind(node_id v) const {
+    const auto credits = line_.graph().credits[v];
+    return std::any_of(credits.begin(), credits.end(), [&](const auto& k) { return line_.position(k.release) >= b_; });
+  }
 
-/// Nodes times marks that a window may take.
-inline constexpr std::size_t most_marks = std::size_t{1} << 24;
+  const order_line& line_;
+  const live_index& live_;
+  const backbone& bone_;
+  std::size_t a_, b_, above_from_ = 0;
+  std::vector<node_id> producers_, takers_;
+  bit_matrix above_, below_;
+  plain_vector<bool> inside_, ending_;  // of each node of the stretch
+  bytes slack_ = 0;
+};
 
 }  // namespace detail
 namespace bounds {
 
 MEMSCHED_FUNCTION std::optional<closed_window> close_window(const order_line& l, const live_index& live,
-                                                            const backbone& bone, std::size_t a, std::size_t b) {
+                                                            const backbone& bone, std::size_t a, std::size_t b,
+                                                            node_id core) {
   const schedule_graph& g = l.graph();
-  std::vector<node_id> producers, takers;  // P and Q
-  live.for_each(a, [&](const schedule_graph::resource& r) {
-    if (r.from != none) producers.push_back(r.from);
-  });
-  live.for_each(b, [&](const schedule_graph::resource& r) {
-    if (r.to != none) takers.push_back(r.to);
-  });
-  for (auto* nodes : {&producers, &takers}) {
-    std::sort(nodes->begin(), nodes->end());
-    nodes->erase(std::unique(nodes->begin(), nodes->end()), nodes->end());
-  }
-  const auto place_of = [](const std::vector<node_id>& nodes, node_id v) {
-    const auto it = std::lower_bound(nodes.begin(), nodes.end(), v);
-    return it != nodes.end() && *it == v ? static_cast<std::size_t>(it - nodes.begin()) : nodes.size();
-  };
-
-  // Marks are followed through as many nodes on either side as the stretch has.
-  const std::size_t n = b - a, start = a - std::min(a, n), end = std::min(l.size(), b + n);
-  if ((end - start) * (producers.size() + takers.size()) > detail::most_marks) return std::nullopt;
-  detail::mark_sets above(b - start, producers.size()), below(end - a, takers.size());
-  plain_vector<bool> inside(n), ending(n);
-  for (std::size_t i = start; i < b; ++i) {
-    const node_id v = l.at(i);
-    if (const std::size_t m = place_of(producers, v); m < producers.size()) above.set(i - start, m);
-    if (i >= a)
-      for (std::size_t m = 0; m < producers.size(); ++m)
-        if (bone.proves_before(producers[m], v)) above.set(i - start, m);
-    for (node_id u : g.preds[v]) {
-      if (l.position(u) >= start) above.add(i - start, l.position(u) - start);
-      else if (const std::size_t m = place_of(producers, u); m < producers.size()) above.set(i - start, m);
-    }
-    if (i >= a) inside[i - a] = !g.is_release(v) && above.all(i - start);
-  }
-  const auto has_credit_outside = [&](node_id v) {
-    const auto credits = g.credits[v];
-    return std::any_of(credits.begin(), credits.end(), [&](const auto& k) { return l.position(k.release) >= b; });
-  };
-  bool has_core = false;
-  for (std::size_t i = end; i-- > a;) {
-    const node_id v = l.at(i);
-    if (const std::size_t m = place_of(takers, v); m < takers.size()) below.set(i - a, m);
-    if (i < b)
-      for (std::size_t m = 0; m < takers.size(); ++m)
-        if (bone.proves_before(v, takers[m])) below.set(i - a, m);
-    for (node_id s : g.succs[v]) {
-      if (l.position(s) < end) below.add(i - a, l.position(s) - a);
-      else if (const std::size_t m = place_of(takers, s); m < takers.size()) below.set(i - a, m);
-    }
-    if (i >= b) continue;
-    ending[i - a] = !g.is_release(v) && below.all(i - a) && !has_credit_outside(v);
-    has_core |= ending[i - a] && inside[i - a];
-  }
-  if (!has_core) return std::nullopt;
+  detail::window_ends ends(l, live, bone, a, b);
+  if (!ends.find(core)) return std::nullopt;
+  const std::size_t n = b - a;
 
   // The nodes of W in their positions, the two others after them, then W's releases.
   const bool opens = a > 0, closes = b < l.size();
-  closed_window c;
+  closed_window c{.graph = {}, .slack = ends.slack()};
   schedule_graph& h = c.graph;
   std::vector<index_t> place(n);
   for (std::size_t i = 0; i < n; ++i)
@@ -171,11 +229,11 @@ MEMSCHED_FUNCTION std::optional<closed_window> close_window(const order_line& l,
     for (node_id u : g.preds[v]) {
       if (l.position(u) < a) continue;
       edges.emplace_back(place[i], place[l.position(u) - a]);
-      behind_inside |= inside[l.position(u) - a];
+      behind_inside |= ends.inside(l.position(u) - a);
     }
-    for (node_id s : g.succs[v]) before_ending |= l.position(s) < b && ending[l.position(s) - a];
-    if (opens && inside[i] && !behind_inside) edges.emplace_back(place[i], open);
-    if (closes && ending[i] && !before_ending) edges.emplace_back(close, place[i]);
+    for (node_id s : g.succs[v]) before_ending |= l.position(s) < b && ends.ending(l.position(s) - a);
+    if (opens && ends.inside(i) && !behind_inside) edges.emplace_back(place[i], open);
+    if (closes && ends.ending(i) && !before_ending) edges.emplace_back(close, place[i]);
     for (const auto& k : g.credits[v])
       if (const index_t r = l.position(k.release); r < b)
         credits.emplace_back(place[i], schedule_graph::credit{place[r - a], k.amount});
@@ -186,11 +244,11 @@ MEMSCHED_FUNCTION std::optional<closed_window> close_window(const order_line& l,
   if (!opens && !closes) return c;
   const bytes unit = peak_unit(h);
   if (most > base::max_total) return std::nullopt;
-  c.lift = (most / unit + 1) * unit;
-  const auto m = static_cast<delta>(c.lift);
-  if (opens) h.cost[open] = {m, m};
-  else h.base += c.lift;
-  if (closes) h.cost[close] = {0, -m};
+  const bytes m = (most / unit + 1) * unit;
+  c.lift = m + c.slack;
+  if (opens) h.cost[open] = {static_cast<delta>(m), static_cast<delta>(m)};
+  else h.base += m;
+  if (closes) h.cost[close] = {0, -static_cast<delta>(m)};
   return c;
 }
 

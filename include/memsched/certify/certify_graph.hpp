@@ -245,10 +245,11 @@ inline void trim(const schedule_graph& g, certificate& c, std::size_t most) {
 /// The certificate that a window gives for the whole.
 inline certificate certify_window(const described_window& d, bytes bound, const certificate_effort& effort,
                                   const options::certificate_limits& limits, function_ref<bool()> go_on) {
+  const bytes lift = d.window.lift + d.window.slack;
   certificate c = assemble(d.graph, {});
-  certify_graph(d.graph, compressed_for_proof(d.graph), bound + d.window.lift, effort, limits, go_on, c);
+  certify_graph(d.graph, compressed_for_proof(d.graph), bound + lift, effort, limits, go_on, c);
   if (!c.family) trim(d.graph, c, trimming);
-  c.bound -= std::min(c.bound, d.window.lift);
+  c.bound -= std::min(c.bound, lift);
   c.window = d.window;
   return c;
 }

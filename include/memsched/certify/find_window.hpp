@@ -27,12 +27,12 @@ struct described_window {
   schedule_graph graph;
 };
 
-/// The closed window of the stretch [a, b) of a line, if there is one (see `close_window`).
+/// The closed window of the stretch [a, b) of a line around `core`, if there is one (see `close_window`).
 inline std::optional<described_window> describe_window(const order_line& l, const live_index& live, const backbone& bone,
-                                                       std::size_t a, std::size_t b) {
-  auto found = close_window(l, live, bone, a, b);
+                                                       std::size_t a, std::size_t b, node_id core) {
+  auto found = close_window(l, live, bone, a, b, core);
   if (!found) return std::nullopt;
-  described_window d{{.lift = found->lift}, std::move(found->graph)};
+  described_window d{{.lift = found->lift - found->slack, .slack = found->slack}, std::move(found->graph)};
   std::vector<node_id> ran(l.nodes(0, a).begin(), l.nodes(0, a).end());
   std::sort(ran.begin(), ran.end());
   for (node_id v : ran) {
@@ -59,7 +59,8 @@ class window_finder {
         bone_(g.preds, g.succs, line_.nodes(0, line_.size())),
         live_(line_),
         cut_(line_, live_, bone_),
-        go_on_(go_on) {
+        go_on_(go_on),
+        bound_(bound) {
     if (g.resources.empty()) return;
     for (index_t i : line_.heights())
       if (line_.height(i) >= static_cast<delta>(bound) && high_.size() < most_places) high_.push_back(i);
@@ -69,12 +70,15 @@ class window_finder {
   bool next() {
     while (reach_ < reaches.size()) {
       if (high_.empty() || !go_on_()) return false;
-      const auto [a, b] = best_ends(high_[place_], reaches[reach_]);
+      const index_t at = high_[place_];
+      const auto [a, b] = best_ends(at, reaches[reach_]);
       if (++place_ == high_.size()) place_ = 0, ++reach_;
       if ((a == 0 && b == line_.size()) || std::pair(a, b) == last_) continue;
       last_ = {a, b};
-      auto found = describe_window(line_, live_, bone_, a, b);
-      if (!found) continue;
+      const node_id core = line_.graph().is_release(line_.at(at)) ? none : line_.at(at);
+      auto found = describe_window(line_, live_, bone_, a, b, core);
+      // No window proves more than the line's peak less its slack.
+      if (!found || line_.peak() < bound_ + found->window.slack) continue;
       found_ = std::move(*found);
       return true;
     }
@@ -98,6 +102,7 @@ class window_finder {
   live_index live_;
   windowed_cut cut_;
   function_ref<bool()> go_on_;
+  bytes bound_;
   std::vector<index_t> high_;  // positions
   std::size_t place_ = 0, reach_ = 0;
   std::pair<std::size_t, std::size_t> last_{0, 0};

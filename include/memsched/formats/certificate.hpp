@@ -121,7 +121,8 @@ class json_certificate_reader : json_value_reader<json_certificate_reader> {
     return read_all(member(j, "before"), place + ".before", w.before) &&
            read_all(member(j, "nodes"), place + ".nodes", w.nodes) &&
            read_all(member(j, "behind"), place + ".behind", w.behind) &&
-           read_all(member(j, "ahead"), place + ".ahead", w.ahead) && number(member(j, "lift"), place + ".lift", w.lift);
+           read_all(member(j, "ahead"), place + ".ahead", w.ahead) && number(member(j, "lift"), place + ".lift", w.lift) &&
+           (!j.contains("slack") || number(j["slack"], place + ".slack", w.slack));
   }
   bool read(const json& j, const std::string& place, node_id& n) { return number(j, place, n); }
   bool read(const json& j, const std::string& place, proof::proof_window::range& r) {
@@ -186,8 +187,9 @@ class json_certificate_reader : json_value_reader<json_certificate_reader> {
 /// "price": 0, "flow": []}], "level": 1024, "edges": [[6, 5]]}; and so does a family of sets, "family": {"level": 1024,
 /// "reductions": [], "sets": [[0, 4], [1, 7]]}, each the number of a set and the node that it grows by; "mirrored": true if the
 /// sets are of the mirror image, "events": {"light": 8, "folded": [[3, 4]]} if they grow by events. "window":
-/// {"before": [[0, 40]], "nodes": [41, 43], "behind": [0], "ahead": [1], "lift": 9} says of which stretch all that is; [0,
-/// 40] are the nodes 0 to 39. "reductions", "then", "else" and "edges" may be absent. Unknown keys are ignored.
+/// {"before": [[0, 40]], "nodes": [41, 43], "behind": [0], "ahead": [1], "lift": 9, "slack": 2} says of which stretch all that
+/// is; [0, 40] are the nodes 0 to 39. "reductions", "then", "else", "edges" and "slack" may be absent. Unknown keys are
+/// ignored.
 inline result<certificate> read_certificate(const nlohmann::json& j) { return detail::json_certificate_reader().run(j); }
 
 namespace detail {
@@ -256,6 +258,7 @@ inline nlohmann::ordered_json write_certificate(const certificate& c) {
     w["behind"] = c.window->behind;
     w["ahead"] = c.window->ahead;
     w["lift"] = c.window->lift;
+    if (c.window->slack > 0) w["slack"] = c.window->slack;
   }
   j["steps"] = detail::write_steps(c.steps);
   if (c.family) {

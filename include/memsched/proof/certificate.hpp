@@ -131,6 +131,7 @@ struct proof_window {
   std::vector<node_id> nodes{};
   std::vector<index_t> behind{}, ahead{};
   bytes lift = 0;
+  bytes slack = 0;  ///< of what lives at the ends: made by nodes that need not run before `behind`, or freed before `ahead`
   bool operator==(const proof_window&) const = default;
 };
 
@@ -139,7 +140,8 @@ struct proof_window {
 /// A proof that no order has a peak below `bound`, the lowest level of the steps and the family. Each step holds in the graph
 /// with the reductions and the order of those before it, and so does the family, which ends the proof. If there is no family,
 /// the last step ends it: a cut without `other`, a layer, or two cases that are both refuted. Without either: the level at the
-/// start or the end. If there is a window, all of that is about its graph, and `bound` is that graph's less the lift.
+/// start or the end. If there is a window, all of that is about its graph, and `bound` is that graph's less the lift
+/// and the slack.
 struct certificate {
   bytes bound = 0;
   std::vector<proof::proof_step> steps{};
@@ -206,7 +208,7 @@ MEMSCHED_FUNCTION std::size_t text_size(const certificate& c) {
     }
   }
   if (c.window) {
-    size += 80 + digits(c.window->lift);
+    size += 90 + digits(c.window->lift) + digits(c.window->slack);
     for (const auto& [first, last] : c.window->before) size += 4 + digits(first) + digits(last);
     for (const auto* list : {&c.window->nodes, &c.window->behind, &c.window->ahead})
       for (index_t v : *list) size += 1 + digits(v);

@@ -267,7 +267,7 @@ MEMSCHED_FUNCTION std::string check_certificate(const schedule_graph& g, const c
   if (const std::string why = window.run(); !why.empty()) return "window: " + why;
   detail::certificate_checker checker(window.graph());
   if (std::string why = checker.run(c); !why.empty()) return why;
-  return compared(checker.bound() - std::min(checker.bound(), c.window->lift));
+  return compared(checker.bound() - std::min(checker.bound(), c.window->lift + c.window->slack));
 }
 
 }  // namespace MEMSCHED_ABI

@@ -34,13 +34,18 @@ class window_checker {
 
  private:
   enum where : unsigned char { before, within, behind };
+  /// A node that makes or frees what lives at an end of the window, and the bytes of that.
+  struct end {
+    node_id node;
+    bytes size;
+  };
 
   std::string check_sets() {
-    node_id end = 0;
+    node_id next = 0;
     for (const auto& [first, last] : w_.before) {
-      if (first < end || last <= first || last > g_.size()) return "before: not ascending ranges of nodes";
+      if (first < next || last <= first || last > g_.size()) return "before: not ascending ranges of nodes";
       for (node_id v = first; v < last; ++v) side_[v] = before;
-      end = last;
+      next = last;
     }
     opens_ = !w_.before.empty();
     std::size_t left = 0;
@@ -74,15 +79,19 @@ class window_checker {
       if (r.to != none) impact[r.to] -= size;
       if (r.from != none && r.to != none && !follows(r.from, r.to)) return "resources: one is freed before it is made";
       const where made = r.from == none ? before : side_[r.from], freed = r.to == none ? behind : side_[r.to];
-      if (made == before && freed != before && r.from != none) producers_.push_back(r.from);
-      if (made != behind && freed == behind && r.to != none) takers_.push_back(r.to);
+      if (made == before && freed != before && r.from != none) producers_.push_back({r.from, r.size});
+      if (made != behind && freed == behind && r.to != none) takers_.push_back({r.to, r.size});
     }
     if (start != static_cast<delta>(g_.base)) return "resources: are not what is live at the start";
     for (node_id v = 0; v < g_.size(); ++v)
       if (impact[v] != g_.cost[v].impact) return "resources: are not what node " + std::to_string(v) + " adds";
-    for (auto* nodes : {&producers_, &takers_}) {
-      std::sort(nodes->begin(), nodes->end());
-      nodes->erase(std::unique(nodes->begin(), nodes->end()), nodes->end());
+    for (auto* ends : {&producers_, &takers_}) {
+      std::sort(ends->begin(), ends->end(), [](const end& a, const end& b) { return a.node < b.node; });
+      std::vector<end> joined;
+      for (const end& e : *ends)
+        if (joined.empty() || joined.back().node != e.node) joined.push_back(e);
+        else joined.back().size += e.size;
+      *ends = std::move(joined);
     }
     return {};
   }
@@ -98,34 +107,38 @@ class window_checker {
     return false;
   }
 
-  /// Whether the `behind` nodes come after all producers of resources live at the start, and the `ahead` nodes before all
-  /// that free resources live at the end.
+  /// Checks that the `behind` nodes come after all producers of resources that live at the start, and the `ahead` nodes before
+  /// all that free resources which live at the end, but for `slack` bytes of these.
   std::string check_ends() const {
     const std::vector<node_id> order = base::topological_order(g_.preds, g_.succs);
     if (order.size() != g_.size()) return "the graph has a cycle";
-    const auto all_marks = [&](const adjacency& next, const std::vector<node_id>& from, bool forward) {
-      bit_matrix marks(g_.size(), from.size());
-      for (std::size_t m = 0; m < from.size(); ++m) set_bit(marks[from[m]], m);
-      for (std::size_t i = 0; i < order.size(); ++i) {
-        const node_id v = order[forward ? i : order.size() - 1 - i];
-        for (node_id u : next[v]) unite_bits(marks[v], marks[u]);
-      }
-      return marks;
-    };
-    const auto fails = [&](const std::vector<index_t>& list, const bit_matrix& marks, std::size_t count) {
-      return std::any_of(list.begin(), list.end(),
-                         [&](index_t i) { return i >= operators_ || count_bits(marks[w_.nodes[i]]) != count; });
-    };
     if (!opens_ && !w_.behind.empty()) return "behind: nothing runs before";
     if (!closes_ && !w_.ahead.empty()) return "ahead: nothing runs after";
-    if (fails(w_.behind, all_marks(g_.preds, producers_, true), producers_.size()))
-      return "behind: a node may run before what is live at the start";
-    if (fails(w_.ahead, all_marks(g_.succs, takers_, false), takers_.size()))
+    if (w_.slack > base::max_total) return "slack: is too large";
+    const auto exists = [&](index_t i) { return i < operators_; };
+    if (!std::all_of(w_.behind.begin(), w_.behind.end(), exists)) return "behind: is no operator of the window";
+    if (!std::all_of(w_.ahead.begin(), w_.ahead.end(), exists)) return "ahead: is no operator of the window";
+    const bytes early = missed(w_.behind, producers_, g_.preds, order);
+    if (early > w_.slack) return "behind: a node may run before what is live at the start";
+    if (missed(w_.ahead, takers_, g_.succs, {order.rbegin(), order.rend()}) > w_.slack - early)
       return "ahead: a node may run after what frees what is live at the end";
     for (index_t i : w_.ahead)
       for (const auto& k : g_.credits[w_.nodes[i]])
         if (side_[k.release] != within) return "ahead: a node has a credit of a release that is not in the window";
     return {};
+  }
+  /// Bytes of the ends to which ways along `next` do not lead from each listed node. `order`: nodes after those in `next`.
+  bytes missed(const std::vector<index_t>& list, const std::vector<end>& ends, const adjacency& next,
+               const std::vector<node_id>& order) const {
+    bit_matrix marks(g_.size(), ends.size());
+    for (std::size_t m = 0; m < ends.size(); ++m) set_bit(marks[ends[m].node], m);
+    for (node_id v : order)
+      for (node_id u : next[v]) unite_bits(marks[v], marks[u]);
+    bytes sum = 0;
+    for (std::size_t m = 0; m < ends.size(); ++m)
+      if (std::any_of(list.begin(), list.end(), [&](index_t i) { return !test_bit(marks[w_.nodes[i]], m); }))
+        sum += ends[m].size;
+    return sum;
   }
 
   void make() {
@@ -172,8 +185,8 @@ class window_checker {
   const schedule_graph& g_;
   const proof::proof_window& w_;
   std::vector<where> side_;
-  std::vector<index_t> place_;               // in the window's graph
-  std::vector<node_id> producers_, takers_;  // of resources live at the start; of those live at the end
+  std::vector<index_t> place_;           // in the window's graph
+  std::vector<end> producers_, takers_;  // of resources live at the start; of those live at the end
   std::size_t operators_ = 0;
   bool opens_ = false, closes_ = false;
   index_t open_ = none, close_ = none;

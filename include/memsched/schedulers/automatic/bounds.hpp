@@ -154,16 +154,17 @@ inline part_search::window_bound part_search::bound_by_window(const live_index& 
   const auto go_on = [&] { return c.control().count_cut_as_state(0, 2 * reach); };
   const auto [a, b] = windowed_cut(*line_, live, *bone_).best_ends(line_->highest(), reach, go_on, raise);
   if (!open()) return known;
-  const auto window = close_window(*line_, live, *bone_, a, b);
+  const auto window = close_window(*line_, live, *bone_, a, b, line_->at(line_->highest()));
   known.whole = a == 0 && b == line_->size();
   const bool closes = g_.size() > most_closed && g_.size() <= compression_rules{}.max_closure;
-  if (!window || (known.whole && closes)) return known;  // `closed` solves the whole
+  if (!window || (known.whole && closes)) return known;            // `closed` solves the whole
+  if (line_->peak() <= known.bound + window->slack) return known;  // no window bounds more than that peak less its slack
   const std::uint64_t work = std::uint64_t{500} << window_effort_;
   for (bool more = true; more && open();) {
     const bytes before = std::max(known.bound, start), goal = std::max(before + grid_, peak - (peak - before) * 3 / 4);
     const query q{std::max(before + window->lift, window->graph.base), goal + window->lift};
     const auto solve = [&](const schedule_graph& h, search&) {
-      part_search inner(h, c, {.without = "releases", .window = true}, greedy{}(h, c).order, work / 8);
+      part_search inner(h, c, {.window = true}, greedy{}(h, c).order, work / 8);
       inner.run(q);
       return solution{inner.order(), inner.bound()};
     };
