@@ -56,12 +56,11 @@ tally check_stretches(std::uint64_t first, std::uint64_t seeds) {
         t.as_good_as_whole += bound == better;
       }
       const node_id core = l.at(a + r.below(static_cast<std::uint32_t>(b - a)));
-      const auto strict = bounds::close_window(l, live, bone, a, b);
-      const auto closed = strict || g.is_release(core) ? strict : bounds::close_window(l, live, bone, a, b, core);
+      const auto closed = bounds::close_window(l, live, bone, a, b, g.is_release(core) ? none : core);
       if (!closed) continue;
       const solution s = dp{}(closed->graph, context);
       ++t.windows;
-      if (!strict) {
+      if (closed->slack > 0) {
         ++t.with_slack;
         t.proofs_with_slack += closed->lowered(s.lower_bound) == optimum;
       }

@@ -19,7 +19,7 @@ namespace bounds {
 struct closed_window {
   schedule_graph graph;
   bytes lift = 0;
-  bytes slack = 0;  ///< part of the lift: the line's own peak is lowered by as much, too
+  bytes slack = 0;  ///< part of the lift; no bound is above the line's peak less this
   /// The bound of the whole graph that a bound of `graph` implies.
   bytes lowered(bytes bound) const { return bound - std::min(bound, lift); }
 };
@@ -27,9 +27,9 @@ struct closed_window {
 /// The closed window of a stretch [a, b) of a line with legal ends; nothing if it would not bound anything. If it would only
 /// with slack, and `core` is one of its active nodes, the window has the slack that lets it bound `core`.
 ///
-/// Let D0 and D1 be what stands before a and before b, W what stands between, P what produces the resources that are live at
-/// a, Q what frees those that are live at b. `inside` are active nodes of W that come after all of P, `ending` those that
-/// come before all of Q; a node that is both is needed. The graph has W's nodes and edges from level(D0) on, and two more
+/// Let D0 and D1 be the nodes before a and before b, W those between, P the producers of the resources that are live at a, Q
+/// the takers that free those live at b. `inside` are active nodes of W that come after all of P, `ending` those that come
+/// before all of Q; a node that is both is needed. The graph has W's nodes and edges from level(D0) on, and two more
 /// nodes: `open`, with peak and impact M, before all inside nodes; `close`, with peak 0 and impact -M, after all ending
 /// ones. M is more than level(D0), level(D1), and all peaks and growth in W together. At the start of the whole there is no
 /// `open` and M is in the base; at its end no `close`. The lift is M.
@@ -39,7 +39,7 @@ struct closed_window {
 /// runs between, so t0 < t1. Project: F = (E | D0) & D1, with `open` at t0 and `close` at t1. An inside node runs after t0
 /// and an ending one before t1, so all edges hold. Between t0 and t1, E & D0 holds P, so all that is live at a is live
 /// there and level(E & D0) >= level(D0); E holds none of Q, so level(E | D1) >= level(D1). Levels are modular, hence
-/// level(F) <= level(E), and what runs there takes at most M + B. Before t0 and after t1 all is below M, or below
+/// level(F) <= level(E), and the nodes that run there take at most M + B. Before t0 and after t1 all is below M, or below
 /// M + level(D0), by the choice of M. A release in W runs in the projection no later than in the order, and a node that is
 /// the last reader of a tensor in the order is so in W. A release outside W on which a node of W has a credit is in Q: if
 /// it runs in that node's own step, t1 is before that step, which is why such nodes are not ending. Releases that run in the
@@ -48,8 +48,8 @@ struct closed_window {
 ///
 /// With slack, P are only those producers that come before `core`, and Q those takers that come after it. The slack is the
 /// bytes that are live at a or at b because of the others; the lift is M and the slack. Lemma: the optimum is at most the lift
-/// above that of the whole. Proof. As before, but of what is live at a the bytes in the slack may be missing in E & D0, and
-/// likewise in E | D1, so that level(F) <= level(E) + slack. A node of W may have a credit on a release outside of W, which is
+/// above that of the whole. Proof. As before, but E & D0 may miss bytes of the slack that are live at a, and E | D1 those that
+/// are live at b, so that level(F) <= level(E) + slack. A node of W may have a credit on a release outside of W, which is
 /// not in Q and runs in that node's own step. The bytes that it frees are live in E | D1 then, so that level(F) is lower than
 /// that by as many, and no credit is more than its release frees.
 ///
@@ -77,8 +77,8 @@ inline namespace MEMSCHED_ABI {
 
 namespace detail {
 
-/// For the nodes of a stretch [a, b) of a line, the producers of what is live at a that come before them, and the takers of
-/// what is live at b that come after them (see `close_window`).
+/// The nodes of a stretch [a, b) of a line that come after the producers of the resources live at a, or before the takers of
+/// those live at b (see `close_window`).
 class window_ends {
  public:
   window_ends(const order_line& l, const live_index& live, const backbone& bone, std::size_t a, std::size_t b)
@@ -95,7 +95,7 @@ class window_ends {
     }
   }
 
-  /// Finds the nodes that do. Returns whether one does both, if need be without the producers that do not come before `core`
+  /// Finds those nodes. Returns whether one is of both kinds, if need be without the producers that do not come before `core`
   /// and the takers that do not come after it.
   bool find(node_id core) {
     constexpr std::size_t most_marks = std::size_t{1} << 24;

@@ -129,7 +129,7 @@ struct node_knowledge {
 ///
 /// They concern nodes that are not ordered with v. Lemma: an edge between v and such a node u changes the ancestors and the
 /// descendants of no node that is not ordered with v once the edge is there. Proof: the edge (v, u) adds ancestors to u and
-/// what runs after u, which v runs before, and descendants to v and what runs before v; likewise (u, v). So of the order
+/// the nodes after u, which v runs before, and descendants to v and the nodes before v; likewise (u, v). So of the order
 /// that holds with the edges found on the way, v's own ancestors and descendants alone are kept, and the order that was
 /// known stays as it is: inquiries about several nodes may share it.
 class inquiry {

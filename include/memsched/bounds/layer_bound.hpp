@@ -22,11 +22,11 @@ namespace bounds {
 /// which of them runs first.
 ///
 /// Lemma. Premise: K is a layer. Conclusion: no order has a peak below the least, over the members r of K with no other
-/// member before them, of r's peak plus the lowest level of a set with r's ancestors and without K and what runs after K.
+/// member before them, of r's peak plus the lowest level of a set with r's ancestors and without K and the nodes after K.
 /// Proof: some member r of K runs first in an order. The nodes that have run then form such a set: it holds r's ancestors,
 /// and so none of these is in K; it holds no member of K, and so nothing that runs after one. Likewise for the last member
 /// r: the set that has run then holds all other members with their ancestors, and neither r nor the nodes that run after r,
-/// of which none is in K. A layer of one node gives what `cut_bound` gives. A larger one gives more than any of its members
+/// of which none is in K. A layer of one node gives the bound of `cut_bound`. A larger one gives more than any of its members
 /// if each member could run cheaply after others: at the start of a grid of rows, when the first row of a deep layer
 /// needs some rows of all those before it.
 class layer_bound {

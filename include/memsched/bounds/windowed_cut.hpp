@@ -63,14 +63,15 @@ class live_index {
 
 /// The bound that one node gives, from a minimum cut over a stretch [a, b) of a line alone.
 ///
-/// Let D0 and D1 be what stands before a and before b, v a node between them. slack0 is the bytes of what is live at a and
-/// whose producer need not run before v, slack1 the bytes of what is live at b and that something frees which need not run
-/// after v. Lemma: if v runs with D having run, level(D) >= level(F) - slack0 - slack1 for F = (D | D0) & D1, which holds
-/// v's ancestors in the stretch and neither v nor its descendants; so the lowest such F bounds level(D).
+/// Let D0 and D1 be the nodes before a and before b, v a node between them. slack0 is the bytes of the resources that are live
+/// at a and have a producer that need not run before v, slack1 the bytes of those that are live at b and have a taker, which
+/// frees them, that need not run after v. Lemma: if v runs with D having run, level(D) >= level(F) - slack0 - slack1 for F =
+/// (D | D0) & D1, which holds v's ancestors in the stretch and neither v nor its descendants; so the lowest such F bounds
+/// level(D).
 /// Proof. level is modular: level(D | D0) = level(D) + level(D0) - level(D & D0). D & D0 holds the ancestors of v in D0, so
-/// what is live at a and whose producer is an ancestor is live there, as what frees it is not in D0: level(D & D0) >=
-/// level(D0) - slack0. Likewise at the other end, with D | D0 | D1 = D | D1, where what a descendant of v frees is live:
-/// level(D | D1) >= level(D1) - slack1. Add up.
+/// a resource that is live at a and has an ancestor as its producer is live there, as its taker is not in D0: level(D & D0) >=
+/// level(D0) - slack0. Likewise at the other end, with D | D0 | D1 = D | D1, where the resources that a descendant of v frees
+/// are live: level(D | D1) >= level(D1) - slack1. Add up.
 /// Ancestors may be missed, which adds to the slack. v's credits are taken off its peak, all of them.
 class windowed_cut {
  public:

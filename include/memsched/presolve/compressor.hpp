@@ -252,7 +252,7 @@ class compressor {
   // any path replaces, or, in large graphs, a longer path nearby, first everywhere, then around changes.
 
   void reduce_everywhere() {
-    for (node_id v = 0; v < g_.size() && go_on(v); ++v) reduce_list(v, side::earlier, max_steps * max_steps);
+    for (node_id v = 0; v < g_.size() && goes_on(context_, v); ++v) reduce_list(v, side::earlier, max_steps * max_steps);
   }
 
   /// Collects edges that may have become a bypass when x came to be.
@@ -287,9 +287,6 @@ class compressor {
     for (index_t e : bypassed_) unlink(e);
   }
 
-  /// Whether to look at the i-th node: now and then asks the clock.
-  bool go_on(std::size_t i) { return (i & 63) != 63 || context_.keep_going(); }
-
   void suspect(node_id v) {
     if (!all_suspect_) suspects_.push_back(v);
   }
@@ -311,7 +308,7 @@ class compressor {
     std::sort(suspects.begin(), suspects.end());
     suspects.erase(std::unique(suspects.begin(), suspects.end()), suspects.end());
     const std::uint64_t before = counts_.local;
-    for (std::size_t i = 0; i < suspects.size() && go_on(i); ++i)
+    for (std::size_t i = 0; i < suspects.size() && goes_on(context_, i); ++i)
       for (side s : both_sides)
         if (g_.alive(suspects[i])) reduce_far(suspects[i], s, steps);
     if (steps == max_steps) looked_at_.insert(looked_at_.end(), suspects.begin(), suspects.end());

@@ -131,7 +131,7 @@ struct proof_window {
   std::vector<node_id> nodes{};
   std::vector<index_t> behind{}, ahead{};
   bytes lift = 0;
-  bytes slack = 0;  ///< of what lives at the ends: made by nodes that need not run before `behind`, or freed before `ahead`
+  bytes slack = 0;  ///< bytes live at the ends: makers of them need not run before `behind`, or freers after `ahead`
   bool operator==(const proof_window&) const = default;
 };
 

@@ -34,7 +34,7 @@ class window_checker {
 
  private:
   enum where : unsigned char { before, within, behind };
-  /// A node that makes or frees what lives at an end of the window, and the bytes of that.
+  /// A node that makes or frees storages which live at an end of the window, and their bytes.
   struct end {
     node_id node;
     bytes size;

@@ -98,7 +98,7 @@ class search_control {
     answered_ = answered_ || answers(options_, known_.peak, known_.lower_bound);
   }
 
-  /// Runs f under the limits of t. Returns its value and what ended it.
+  /// Runs f under the limits of t. Returns its value and its end.
   template <class F>
   auto with_trial(trial t, F&& f) {
     const restored outer(trial_, std::optional(t));

@@ -152,9 +152,10 @@ inline part_search::window_bound part_search::bound_by_window(const live_index& 
   };
   const auto open = [&] { return std::max(known.bound, start) < peak && !c.stopped(); };
   const auto go_on = [&] { return c.control().count_cut_as_state(0, 2 * reach); };
-  const auto [a, b] = windowed_cut(*line_, live, *bone_).best_ends(line_->highest(), reach, go_on, raise);
+  const std::size_t at = line_->highest();
+  const auto [a, b] = windowed_cut(*line_, live, *bone_).best_ends(at, reach, go_on, raise);
   if (!open()) return known;
-  const auto window = close_window(*line_, live, *bone_, a, b, line_->at(line_->highest()));
+  const auto window = close_window(*line_, live, *bone_, a, b, line_->at(at));
   known.whole = a == 0 && b == line_->size();
   const bool closes = g_.size() > most_closed && g_.size() <= compression_rules{}.max_closure;
   if (!window || (known.whole && closes)) return known;            // `closed` solves the whole
