@@ -273,7 +273,7 @@ void spills_table() {
                            "windowed:1000:30:1", "windowed:5000:100:1"}) {
     const problem p = make_problem(networks::make(name).value()).value();
     const auto given = schedule(p, as_given{});
-    for (const bytes percent : {90, 70, 50}) {
+    for (const bytes percent : {bytes{90}, bytes{70}, bytes{50}}) {
       const bytes capacity = given.peak * percent / 100;
       const auto belady = count_traffic(p, given.order, capacity, traffic_model::resident);
       if (!belady) continue;  // an operator does not fit

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "support/random_problem.hpp"
+#include "support/seeds.hpp"
 
 using namespace memsched;
 
@@ -47,7 +48,7 @@ void check_law(const problem& p, const std::vector<op_id>& order) {
 }  // namespace
 
 TEST_CASE("law: the load of an order's buffers is its peak") {
-  for (std::uint64_t seed = 0; seed < MEMSCHED_LAW_ORDERS; ++seed) {
+  for (std::uint64_t seed = 0; seed < support::seeds(3000); ++seed) {
     support::random r(seed);
     support::shape s{.operators = 3 + r.below(12)};
     if (r.chance(30)) s.percent_inplace = 90;

@@ -142,8 +142,8 @@ TEST_CASE("an order above the least peak can have the least arena") {
 
 TEST_CASE("joint plans of random graphs equal the best over all orders") {
   std::uint32_t settled = 0, above = 0;
-  constexpr std::uint64_t count = MEMSCHED_LAW_JOINT;
-  for (std::uint64_t seed = 0; seed < count; ++seed) {
+  const std::uint64_t seeds = support::seeds(400);
+  for (std::uint64_t seed = 0; seed < seeds; ++seed) {
     support::shape s{.operators = 5 + static_cast<std::uint32_t>(seed % (seed < 400 ? 2 : 4)), .max_size = 6};
     s.percent_inplace = seed % 3 == 0 ? 80 : 30;
     const problem p = support::random_problem(seed, s);
@@ -164,13 +164,14 @@ TEST_CASE("joint plans of random graphs equal the best over all orders") {
     REQUIRE(j.plan.size == truth.arena);
     REQUIRE(j.plan.lower_bound == truth.arena);
   }
-  REQUIRE(settled * 20 > count * 19);
+  REQUIRE(settled * 20 > seeds * 19);
   REQUIRE(above > 10);  // the aligned ones
 }
 
 TEST_CASE("whatever orders the scheduler gives, the exact search settles the arena") {
   std::uint32_t searched = 0;
-  for (std::uint64_t seed = 0; seed < MEMSCHED_LAW_JOINT; ++seed) {
+  const std::uint64_t seeds = support::seeds(400);
+  for (std::uint64_t seed = 0; seed < seeds; ++seed) {
     support::random r(seed);
     support::shape s{.operators = 4 + r.below(2), .max_size = 5, .percent_inplace = r.below(3) * 45};
     const bytes alignment = 1 + r.below(4);
@@ -192,12 +193,13 @@ TEST_CASE("whatever orders the scheduler gives, the exact search settles the are
     if (truth.arena > 0) REQUIRE(joint.decide(truth.arena - 1, 20'000) == answer::no);
   }
   CAPTURE(searched);
-  REQUIRE(searched * 20 > MEMSCHED_LAW_JOINT);
+  REQUIRE(searched * 20 > seeds);
 }
 
 TEST_CASE("the exact search says no only where the arena is larger, whatever plans and conflicts are left open") {
   std::uint32_t fits = 0, open = 0;
-  for (std::uint64_t seed = 0; seed < MEMSCHED_LAW_JOINT; ++seed) {
+  const std::uint64_t seeds = support::seeds(400);
+  for (std::uint64_t seed = 0; seed < seeds; ++seed) {
     support::random r(seed);
     const bool has_gap = seed % 4 == 0;  // conflicts that take nodes to find
     const bytes alignment = has_gap ? 1 : 2 + r.below(3), workspace = alignment * (2 + r.below(5));
@@ -224,8 +226,8 @@ TEST_CASE("the exact search says no only where the arena is larger, whatever pla
     open += a == answer::open ? 1 : 0;
   }
   CAPTURE(fits, open);
-  REQUIRE(fits * 4 > MEMSCHED_LAW_JOINT);
-  REQUIRE(open * 10 > MEMSCHED_LAW_JOINT);
+  REQUIRE(fits * 4 > seeds);
+  REQUIRE(open * 10 > seeds);
 }
 
 TEST_CASE("a bound that is above a known peak is an error that names the scheduler") {

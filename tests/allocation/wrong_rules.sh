@@ -24,7 +24,8 @@ mutant "A3: raised sections never supported" $file 's/support \|= offset_/suppor
 mutant "A3: one supported section is not enough" $file 's/if \(supported_\[s\] != 0\) return/if (supported_[s] != 0 \&\& (!@ || s + 1 == q)) return/'
 mutant "A4: the capacity itself is too much" $file 's/if \(jobs_.back\(\).first \+ sum > top_\)/if (jobs_.back().first + sum + @ > top_)/'
 mutant "A4: a section that is just full is too full" $file 's/if \(low > safe\)/if (low + @ > safe)/'
-notice_with tests/allocation/planners_test.cpp -DMEMSCHED_ORACLE_FIRST=0 -DMEMSCHED_ORACLE_LAST=20000 || status=1
+export MEMSCHED_TIMES=13
+notice_with tests/allocation/planners_test.cpp || status=1
 
 file=allocation/joint_search.hpp
 mutant "J1: an order of the least peak decides" $file 's/(if \(conflict.buffers.empty\(\)\) return) answer::open;/\1 @ ? answer::no : answer::open;/'
@@ -35,7 +36,8 @@ mutant "J1: under cbp the writer is no last reader" $file 's/else if \(rule\(r\)
 mutant "J1: drops ignored" $file 's/const bool rectangles = (.*);/const bool rectangles = @ || (\1);/'
 mutant "joint: open is no" $file 's/if \(a == answer::open\) all/if (!@ \&\& a == answer::open) all/'
 mutant "joint: bounds grow too far" allocation/plan_order_and_offsets.hpp 's|bound = target / step \* step \+ step|& * (@ ? 2 : 1)|'
-notice_with tests/allocation/joint_test.cpp -DMEMSCHED_LAW_JOINT=2000 || status=1
+export MEMSCHED_TIMES=5
+notice_with tests/allocation/joint_test.cpp || status=1
 
 file=allocation/traffic.hpp
 mutant "traffic of an order: waiting outputs move twice" $file 's/bool ends = next_/bool ends = !@ \&\& next_/'
@@ -50,5 +52,6 @@ mutant "traffic of all orders: what is written for nothing moves" $file 's/nothi
 mutant "traffic of all orders: inputs are no ends" $file 's/ \|\| \(p.producer\(t\) == none && \(\+\+inputs/ || (!@ \&\& p.producer(t) == none \&\& (++inputs/'
 mutant "traffic of all orders: outputs in place of inputs" $file 's/in_place \+= p.size\(r.output\);/in_place += @ ? 0 : p.size(r.output);/'
 mutant "traffic of all orders: a capacity beyond all bounds" $file 's/std::min\(peak, capacity\);/std::min(peak, capacity + (@ ? for_nothing + written_for_nothing : 0));/; s/outside -= std::min/if (!@) &/'
-notice_with tests/allocation/traffic_test.cpp -I examples -DMEMSCHED_LAW_TRAFFIC=20000 || status=1
+export MEMSCHED_TIMES=10
+notice_with tests/allocation/traffic_test.cpp -I examples || status=1
 exit $status

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstdint>
+#include <cstdio>
+#include <cstdlib>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -9,6 +11,13 @@
 #include <memsched/formats/model.hpp>
 
 namespace fuzz {
+
+/// Ends the program where a condition does not hold, as libFuzzer wants it.
+inline void require(bool holds, int line = __builtin_LINE()) {
+  if (holds) return;
+  std::fprintf(stderr, "line %d: does not hold\n", line);
+  std::abort();
+}
 
 /// Numbers that depend on some bytes.
 class numbers {

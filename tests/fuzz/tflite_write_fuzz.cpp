@@ -2,8 +2,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <cstdio>
-#include <cstdlib>
 #include <map>
 #include <stdexcept>
 #include <string>
@@ -16,11 +14,7 @@
 
 namespace {
 
-void require(bool holds, int line = __builtin_LINE()) {
-  if (holds) return;
-  std::fprintf(stderr, "line %d: does not hold\n", line);
-  std::abort();
-}
+using fuzz::require;
 
 /// Whether each operator of subgraph s of `out` is one of `file`, and, if it was ordered, stands after those that make
 /// what it reads.

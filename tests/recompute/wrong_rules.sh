@@ -71,5 +71,6 @@ mutant "spills: a spill begins before the last use" recompute/plan_spills.hpp 's
 mutant "spills: each is written" recompute/plan_spills.hpp 's/written\[value\] = true;/written[value] = !@;/'
 mutant "spills: copies stay good" allocation/traffic.hpp 's/if \(updates_storage\(p_, order_/if (!@ \&\& updates_storage(p_, order_/'
 mutant "spills: operands are not there at once" allocation/traffic.hpp 's/return std::max\(sum, operands\);/return @ ? sum : std::max(sum, operands);/'
-notice_with tests/recompute/spills_test.cpp -I examples -DMEMSCHED_LAW_SPILLS=10000 || status=1
+export MEMSCHED_TIMES=10
+notice_with tests/recompute/spills_test.cpp -I examples || status=1
 exit $status

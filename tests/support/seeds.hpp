@@ -2,19 +2,21 @@
 #pragma once
 
 #include <cstdint>
+#include <cstdlib>
 
 namespace support {
 
-/// n, or a fifth of it in a build whose runs cost several times as much: under sanitizers, and with mutants.
-constexpr std::uint64_t seeds(std::uint64_t n) {
+/// Whether the runs of this build cost several times as much: under sanitizers, and with mutants.
 #if defined(MEMSCHED_FEW_SEEDS)
-  return (n + 4) / 5;
+inline constexpr bool few_seeds = true;
 #else
-  return n;
+inline constexpr bool few_seeds = false;
 #endif
-}
 
-/// Whether the runs of this build cost several times as much.
-constexpr bool few_seeds = seeds(5) < 5;
+/// n, or a fifth of it with few seeds; many times that if the environment variable MEMSCHED_TIMES says so.
+inline std::uint64_t seeds(std::uint64_t n) {
+  static const char* const times = std::getenv("MEMSCHED_TIMES");
+  return (few_seeds ? (n + 4) / 5 : n) * (times ? std::strtoull(times, nullptr, 10) : 1);
+}
 
 }  // namespace support

@@ -19,7 +19,7 @@ namespace support {
 using namespace memsched;
 
 /// The number of seeds that a law tries.
-inline constexpr std::uint64_t cases = seeds(3000);
+inline const std::uint64_t cases = seeds(3000);
 
 inline std::vector<options> models() {
   return {options{}, options{.in_place = false}, options{.default_firing = firing::cbp}};
