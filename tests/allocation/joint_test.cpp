@@ -165,7 +165,7 @@ TEST_CASE("joint plans of random graphs equal the best over all orders") {
     REQUIRE(j.plan.lower_bound == truth.arena);
   }
   REQUIRE(settled * 20 > seeds * 19);
-  REQUIRE(above > 10);  // the aligned ones
+  REQUIRE(above * 40 > seeds);  // the aligned ones
 }
 
 TEST_CASE("whatever orders the scheduler gives, the exact search settles the arena") {

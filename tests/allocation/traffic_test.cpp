@@ -218,14 +218,14 @@ TEST_CASE("the bound holds, and nothing moves once the peak fits") {
       met += count->lower_bound > 0 && count->lower_bound == count->total() ? 1 : 0;
     }
   }
-  REQUIRE(positive > 300);
-  REQUIRE(met > 100);
-  REQUIRE(undefined > 100);
+  REQUIRE(positive * 20 > seeds * 3);
+  REQUIRE(met * 20 > seeds);
+  REQUIRE(undefined * 20 > seeds);
 }
 
 TEST_CASE("the bound of all orders holds for all orders") {
   std::uint32_t positive = 0, met = 0;
-  const std::uint64_t seeds = support::seeds(2000);
+  const std::uint64_t seeds = std::max<std::uint64_t>(support::seeds(2000), 2000);  // few have a bound
   for (std::uint64_t seed = 0; seed < seeds; ++seed) {
     support::random r(seed);
     const problem p = support::random_problem(seed, {.operators = 3 + r.below(4), .max_size = 20});

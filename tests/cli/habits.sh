@@ -95,7 +95,7 @@ check "nor in JSON" grep -q '"nodes_compressed":null' out
 # While a graph is read there is no answer yet.
 mkfifo never
 exec 3<>never
-timeout --preserve-status -s INT 0.5 "$program" schedule - --input-format json <&3 >out 2>err
+timeout --preserve-status -s INT 2 "$program" schedule - --input-format json <&3 >out 2>err
 check "INT while reading: exit status 130" is $? 130
 check "INT while reading: nothing on standard output" fails test -s out
 check "INT while reading: says so" grep -qx 'memsched: interrupted' err
