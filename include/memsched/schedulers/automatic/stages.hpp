@@ -32,7 +32,7 @@ inline const std::array<stage, part_search::stage_count> part_search::stages{{
     // name, what it does, which graphs it fits, share, work for each node
     {"cuts", raises, [](const facts& f) { return f.size <= huge; }, 0.25, 0.125, &part_search::cut_nodes},
     {"layers", raises, [](const facts& f) { return !f.whole && (f.rows || f.active >= medium); },
-     0.25, 2, &part_search::cut_layers},
+     0.25, 0.5, &part_search::cut_layers},
     {"rows", lowers, [](const facts& f) { return f.rows && !f.closed; }, 1, 2, &part_search::run_rows_in_step},
     {"blocks", lowers, worth_lowering, 1, 8, &part_search::order_blocks},
     {"peak", lowers, worth_lowering, 0.5, 0.25, &part_search::lower_highest},
@@ -41,7 +41,7 @@ inline const std::array<stage, part_search::stage_count> part_search::stages{{
     {"exact", both, [](const facts& f) { return worth_searching(f) && (!f.orders || f.active <= large); },
      3, 2, &part_search::search_exactly},
     {"windows", raises, [](const facts& f) { return f.located && !f.whole && f.active > large; },
-     1, 0.25, &part_search::close_windows},
+     0, 3, &part_search::close_windows},
     {"closed", both, worth_closing, 12, 4, &part_search::work_on_closed},
     {"local", lowers, [](const facts& f) { return !f.whole && !f.orders && !f.closed; }, 1, 0.25, &part_search::search_locally},
     {"probing", raises, worth_probing, 2, 4, &part_search::probe},
