@@ -150,7 +150,8 @@ inline part_search::window_bound part_search::bound_by_window(const live_index& 
   const auto raise = [&](bytes b) {
     if (b > known.bound) known.bound = peak_grid(g_.base, grid_).up(b);
   };
-  const auto open = [&] { return std::max(known.bound, start) < peak && !c.stopped(); };
+  bytes most = peak;  // that the window may bound
+  const auto open = [&] { return std::max(known.bound, start) < most && !c.stopped(); };
   const auto go_on = [&] { return c.control().count_cut_as_state(0, 2 * reach); };
   const std::size_t at = line_->highest();
   const auto [a, b] = windowed_cut(*line_, live, *bone_).best_ends(at, reach, go_on, raise);
@@ -158,11 +159,12 @@ inline part_search::window_bound part_search::bound_by_window(const live_index& 
   const auto window = close_window(*line_, live, *bone_, a, b, line_->at(at));
   known.whole = a == 0 && b == line_->size();
   const bool closes = g_.size() > most_closed && g_.size() <= compression_rules{}.max_closure;
-  if (!window || (known.whole && closes)) return known;            // `closed` solves the whole
-  if (line_->peak() <= known.bound + window->slack) return known;  // no window bounds more than that peak less its slack
+  if (!window || (known.whole && closes)) return known;  // `closed` solves the whole
+  most = std::min(most, line_->peak() - std::min(window->slack, line_->peak()));
   const std::uint64_t work = std::uint64_t{500} << window_effort_;
   for (bool more = true; more && open();) {
-    const bytes before = std::max(known.bound, start), goal = std::max(before + grid_, peak - (peak - before) * 3 / 4);
+    const bytes before = std::max(known.bound, start);
+    const bytes goal = std::min(most, std::max(before + grid_, peak - (peak - before) / 2));
     const query q{std::max(before + window->lift, window->graph.base), goal + window->lift};
     const auto solve = [&](const schedule_graph& h, search&) {
       part_search inner(h, c, {.window = true}, greedy{}(h, c).order, work / 8);
