@@ -10,14 +10,12 @@ set(MEMSCHED_QUICK_OPTIONS)
 if(MEMSCHED_QUICK)
   set(MEMSCHED_QUICK_OPTIONS $<$<CONFIG:Release>:-O1>)
 endif()
-# The compiled library does most of the work of tests. Under sanitizers, without -O1, that takes three times as long.
+# Most tests are optimized a little, which would else take longer to compile than to run. The compiled library does most of their
+# work: under sanitizers, without -O1, that takes three times as long.
 set(MEMSCHED_LIBRARY_OPTIONS ${MEMSCHED_QUICK_OPTIONS})
-if(MEMSCHED_SANITIZE)
-  set(MEMSCHED_LIBRARY_OPTIONS -O1)
-endif()
-# Most tests are optimized a little, which would else take longer to compile than to run.
 set(MEMSCHED_TEST_OPTIONS $<$<CONFIG:Release>:-O1>)
 if(MEMSCHED_SANITIZE)
+  set(MEMSCHED_LIBRARY_OPTIONS -O1)
   set(MEMSCHED_TEST_OPTIONS -O1)
 endif()
 

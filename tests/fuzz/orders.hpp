@@ -1,4 +1,4 @@
-// For fuzz targets of writers: an order of each graph of a model that can run, chosen by the bytes of its file.
+// For fuzz targets of writers: an order of each graph of a model that can run, chosen by the bytes of its file, and a check.
 #pragma once
 
 #include <cstdint>

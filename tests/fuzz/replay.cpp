@@ -1,5 +1,6 @@
 // Feeds every file of a directory to one fuzz target: its corpus as an ordinary test. usage: replay TARGET DIRECTORY
 // All targets are one unit, which takes a third of the time: most of it goes into what all of them include.
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
@@ -63,16 +64,19 @@ constexpr fuzz_target targets[] = {
 }  // namespace
 
 int main(int argc, char** argv) {
+  const auto target = std::find_if(std::begin(targets), std::end(targets),
+                                   [&](const fuzz_target& t) { return argc == 3 && t.name == argv[1]; });
+  if (target == std::end(targets)) {
+    std::fputs("usage: replay TARGET DIRECTORY\n", stderr);
+    return 2;
+  }
   std::size_t files = 0;
-  for (const fuzz_target& target : targets) {
-    if (argc != 3 || target.name != argv[1]) continue;
-    for (const auto& entry : std::filesystem::recursive_directory_iterator(argv[2])) {
-      if (!entry.is_regular_file()) continue;
-      std::ifstream in(entry.path(), std::ios::binary);
-      const std::vector<char> bytes{std::istreambuf_iterator<char>(in), {}};
-      target.run(reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size());
-      ++files;
-    }
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(argv[2])) {
+    if (!entry.is_regular_file()) continue;
+    std::ifstream in(entry.path(), std::ios::binary);
+    const std::vector<char> bytes{std::istreambuf_iterator<char>(in), {}};
+    target->run(reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size());
+    ++files;
   }
   std::printf("%zu files\n", files);
   return files == 0 ? 1 : 0;
