@@ -158,7 +158,7 @@ TEST_CASE("probing never refutes a peak that is reached, and its edges keep an o
       const schedule_graph g = make_schedule_graph(p, o.model());
       search context(o);
       const bytes optimum = exhaustive{}(g, context).lower_bound;
-      const auto go_on = [] { return true; };
+      const auto go_on = [](auto) { return true; };
       bounds::prober at_optimum(g);
       INFO("seed " << seed);
       REQUIRE(at_optimum.run(optimum, go_on) == bounds::prober::outcome::open);
@@ -167,7 +167,7 @@ TEST_CASE("probing never refutes a peak that is reached, and its edges keep an o
       bounds::destructive_search bound(g, g.base);
       for (bytes high : {2 * optimum, optimum + optimum / 4, optimum}) {
         std::size_t cuts = 5;
-        bound.run(high, [&] { return cuts-- > 0; });
+        bound.run(high, [&](auto) { return cuts-- > 0; });
         REQUIRE(bound.bound() <= optimum);
         bound.run(high, go_on);
         REQUIRE(bound.bound() <= optimum);
@@ -179,7 +179,7 @@ TEST_CASE("probing never refutes a peak that is reached, and its edges keep an o
 }
 
 TEST_CASE("every order within a peak keeps the edges that probing and shaving derive for it") {
-  const auto go_on = [] { return true; };
+  const auto go_on = [](auto) { return true; };
   int shaved = 0;
   for_small_graphs(cases / 5, [&](const schedule_graph& g, search&, bytes optimum) {
     for (const bytes b : {optimum, optimum + 1, optimum + optimum / 8}) {
@@ -211,7 +211,7 @@ TEST_CASE("probing without reuse of sets finds as much, with more cuts") {
     for (const bytes b : {optimum, optimum - 1}) {
       bounds::prober quick(g), plain(g, false);
       INFO("seed " << seed);
-      REQUIRE(quick.run(b, [&] { return ++with_reuse > 0; }) == plain.run(b, [&] { return ++without > 0; }));
+      REQUIRE(quick.run(b, [&](auto) { return ++with_reuse > 0; }) == plain.run(b, [&](auto) { return ++without > 0; }));
       if (b == optimum)
         REQUIRE(orders_within(bounds::with_edges(g, quick.edges()), no_limit) ==
                 orders_within(bounds::with_edges(g, plain.edges()), no_limit));
@@ -243,7 +243,7 @@ TEST_CASE("asking about the two edges of a pair together refutes more, with the 
     search context(o);
     const schedule_graph g = presolve::compressed(make_schedule_graph(p), context).graph;
     for (const bool pairs : {false, true}) {
-      const auto go_on = [] { return true; };
+      const auto go_on = [](auto) { return true; };
       bounds::prober q(g);
       REQUIRE(q.run(optimum - 1, go_on) == bounds::prober::outcome::open);
       (pairs ? both_ways : one_way) += bounds::shaver(q, pairs).run(q, 8, go_on) == bounds::prober::outcome::refuted;
@@ -280,18 +280,18 @@ TEST_CASE("a destructive search that is stopped, or gets more patience, claims n
     bytes high = 2 * optimum;
     for (int call = 0; call < 8; ++call) {  // stopped, or not, while the peak that is reached falls
       std::size_t cuts = r.below(30);
-      bound.run(high, r.below(3), [&] { return cuts-- > 0; });
+      bound.run(high, r.below(3), [&](auto) { return cuts-- > 0; });
       REQUIRE(bound.bound() <= optimum);
       keeps_an_order(high);
       if (r.chance(50)) high = optimum + r.below(static_cast<std::uint32_t>(high - optimum + 1));
     }
     for (const unsigned patience : {0u, 1u, 4u}) {
-      REQUIRE(bound.run(high, patience, [] { return true; }));
+      REQUIRE(bound.run(high, patience, [](auto) { return true; }));
       REQUIRE(bound.bound() <= optimum);
       REQUIRE((bound.settled() || bound.bound() == high));
       keeps_an_order(high);
     }
-    REQUIRE(bound.run(optimum, 0u, [] { return true; }));
+    REQUIRE(bound.run(optimum, 0u, [](auto) { return true; }));
     bound.raise(optimum);
     REQUIRE(!bound.unrefuted());
   });

@@ -14,12 +14,12 @@ using outcome = bounds::probing_outcome;
 
 namespace {
 
-constexpr auto always = [] { return true; };
+constexpr auto always = [](std::uint64_t) { return true; };
 
-/// A prober that is asked about a peak, and has found nothing yet.
+/// A prober that is asked about a peak, and has solved one cut at most.
 bounds::prober unprobed(const schedule_graph& g, bytes peak) {
   bounds::prober p(g);
-  p.run(peak, [] { return false; });
+  p.run(peak, [](auto) { return false; });
   return p;
 }
 
@@ -72,13 +72,13 @@ TEST_CASE("placing that is stopped and goes on ends as it does without a stop") 
         outcome o = outcome::stopped;
         for (int calls = 0; o == outcome::stopped; ++calls) {
           std::size_t cuts = slice;
-          o = several.run(sliced, [&] { return cuts-- > 0; });
+          o = several.run(sliced, [&](auto) { return cuts-- > 0; });
           REQUIRE(calls < 100000);
         }
         REQUIRE(o == found);
         REQUIRE((found == outcome::open || asked < optimum));
         ++(found == outcome::refuted ? refuted : open);
-        if (found == outcome::open) REQUIRE(several.run(sliced, [] { return false; }) == found);
+        if (found == outcome::open) REQUIRE(several.run(sliced, [](auto) { return false; }) == found);
       }
   }
   REQUIRE(open > 0);

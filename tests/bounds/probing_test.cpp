@@ -23,13 +23,13 @@ TEST_CASE("a probe that is stopped and goes on finds what an uninterrupted one f
     const schedule_graph g = make_schedule_graph(p);
     const bytes high = schedule(p, greedy{}).peak, optimum = schedule(p).peak;
     bounds::destructive_search whole(g, g.base);
-    whole.run(high, [] { return true; });
+    whole.run(high, [](auto) { return true; });
     for (const std::size_t slice : {std::size_t{1}, std::size_t{7}, std::size_t{40}}) {
       bounds::destructive_search sliced(g, g.base);
       for (int calls = 0; sliced.bound() < high && sliced.unrefuted() != sliced.bound(); ++calls) {
         INFO("seed " << seed << " slice " << slice);
         std::size_t cuts = slice;
-        sliced.run(high, [&] { return cuts-- > 0; });
+        sliced.run(high, [&](auto) { return cuts-- > 0; });
         REQUIRE(sliced.bound() <= optimum);
         REQUIRE(calls < 100000);
       }
@@ -38,7 +38,7 @@ TEST_CASE("a probe that is stopped and goes on finds what an uninterrupted one f
   }
 }
 
-TEST_CASE("helpers change no answer of probing and shaving, and not how often they ask, wherever they are stopped") {
+TEST_CASE("helpers change no answer of probing and shaving, and no cut that they count, wherever they are stopped") {
   base::crew three(3);
   const auto over = [] { return false; };
   const base::helpers who{&three, over};
@@ -51,18 +51,19 @@ TEST_CASE("helpers change no answer of probing and shaving, and not how often th
         INFO("seed " << seed << " slice " << slice);
         bounds::prober one(g), several(g);
         const auto run = [&](bounds::prober& q, const base::helpers& h) {
-          std::vector<std::size_t> cuts;
+          std::vector<std::vector<std::uint64_t>> cuts;  // of each call
+          const auto up_to = [&](std::size_t most) {
+            return [&cuts, most](std::uint64_t visits) { return cuts.back().push_back(visits), cuts.back().size() <= most; };
+          };
           bounds::prober::outcome o = bounds::prober::outcome::stopped;
           while (o == bounds::prober::outcome::stopped) {
-            cuts.push_back(0);
-            o = q.run(
-                asked, [&] { return ++cuts.back() <= slice; }, h);
+            cuts.emplace_back();
+            o = q.run(asked, up_to(slice), h);
           }
           if (o != bounds::prober::outcome::open) return std::pair(o, cuts);
           bounds::shaver s(q);
-          cuts.push_back(0);
-          o = s.run(
-              q, 8, [&] { return ++cuts.back() <= 400; }, h);
+          cuts.emplace_back();
+          o = s.run(q, 8, up_to(400), h);
           return std::pair(o, cuts);
         };
         REQUIRE(run(one, {}) == run(several, who));
@@ -82,7 +83,7 @@ TEST_CASE("a probe that is asked again asks for no cut; sets that are reused hid
     const schedule_graph g = make_schedule_graph(p);
     const bytes optimum = schedule(p).peak;
     bounds::prober quick(g), plain(g, false);
-    const auto go_on = [] { return true; };
+    const auto go_on = [](auto) { return true; };
     INFO(name);
     for (const bytes peak : {optimum + optimum / 8, optimum, optimum - optimum / 50}) {
       const bounds::prober::outcome found = quick.run(peak, go_on);
@@ -92,7 +93,7 @@ TEST_CASE("a probe that is asked again asks for no cut; sets that are reused hid
         for (node_id v = 0; v < g.active; ++v)
           if (quick.ordered(u, v) != plain.ordered(u, v)) FAIL("peak " << peak << ": nodes " << u << " and " << v);
       for (bounds::prober* again : {&quick, &plain})
-        REQUIRE(again->run(peak, [] { return false; }) == bounds::prober::outcome::open);
+        REQUIRE(again->run(peak, [](auto) { return false; }) == bounds::prober::outcome::open);
     }
   }
 }
@@ -123,7 +124,7 @@ TEST_CASE("probing refutes a peak below which some node cannot run, whatever has
     with_credit += most < *std::max_element(without_credit.begin(), without_credit.end());
     if (most == static_cast<delta>(g.base)) return;
     bounds::prober below(g);
-    REQUIRE(below.run(static_cast<bytes>(most - 1), [] { return true; }) == bounds::prober::outcome::refuted);
+    REQUIRE(below.run(static_cast<bytes>(most - 1), [](auto) { return true; }) == bounds::prober::outcome::refuted);
   });
   REQUIRE(with_credit > 0);
 }

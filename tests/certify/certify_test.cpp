@@ -61,7 +61,7 @@ TEST_CASE("what cuts and probing prove comes with a certificate that holds") {
     const auto order = good_order(g);
     const bytes peak = peak_of(g, order);
     bounds::destructive_search probing(g, 0);
-    probing.run(peak, go_on);
+    probing.run(peak, bounds::at_each_cut(go_on));
     const certificate c = certify(g, order, peak, go_on);
     REQUIRE(check_certificate(g, c) == "");
     REQUIRE(c.bound >= probing.bound());
@@ -256,7 +256,7 @@ TEST_CASE("rounds of compression and probing prove what either alone does not") 
   for (const auto& [name, best] : hard) {
     const schedule_graph g = make_schedule_graph(make_problem(networks::make(name).value()).value());
     bounds::destructive_search probing(g, 0);
-    probing.run(best, go_on);
+    probing.run(best, bounds::at_each_cut(go_on));
     REQUIRE(probing.bound() < best);
     const certificate c = certify(g, good_order(g), best, go_on);
     REQUIRE(check_certificate(g, c) == "");

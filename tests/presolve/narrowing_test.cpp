@@ -16,12 +16,12 @@ TEST_CASE("a narrowed graph has an order within the peak where the graph has one
     presolve::narrowing n(g, context);
     for (const bytes b : {optimum + optimum / 4, optimum + 1, optimum})
       for (std::size_t slice : {3u, 100000u}) {
-        n.run(b, 2, [&] { return slice-- > 0; });
+        n.run(b, 2, [&](auto) { return slice-- > 0; });
         const solution s = exhaustive{}(n.graph(), context);
         const bytes reached = peak_of(g, n.expand(s.order));
         REQUIRE(reached <= s.lower_bound);
         REQUIRE(reached == optimum);
       }
-    if (n.run(optimum - 1, 2, [] { return true; }) == bounds::prober::outcome::refuted) REQUIRE(n.next() <= optimum);
+    if (n.run(optimum - 1, 2, [](auto) { return true; }) == bounds::prober::outcome::refuted) REQUIRE(n.next() <= optimum);
   });
 }

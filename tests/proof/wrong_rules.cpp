@@ -71,11 +71,12 @@ bytes claimed_by_probing(const subject& x, claims::random& r) {
   const bytes peak = claims::detail::near(x.optimum, 30 - static_cast<int>(r.below(60)));
   const unsigned patience = r.below(4);
   bounds::prober p(x.g, r.chance(70));
-  auto outcome = p.run(peak, go_on);
+  const auto always = bounds::at_each_cut(go_on);
+  auto outcome = p.run(peak, always);
   if (outcome == bounds::prober::outcome::open && patience > 0)
-    outcome = bounds::shaver(p, r.chance(70)).run(p, patience, go_on);
+    outcome = bounds::shaver(p, r.chance(70)).run(p, patience, always);
   bounds::placer places(p);
-  if (outcome == bounds::prober::outcome::open) outcome = places.run(p, go_on);
+  if (outcome == bounds::prober::outcome::open) outcome = places.run(p, always);
   return outcome == bounds::prober::outcome::refuted ? std::min(p.next(), places.next()) : 0;
 }
 
@@ -87,7 +88,7 @@ bytes claimed_by_destructive_search(const subject& x, claims::random& r) {
   bytes high = x.optimum + r.below(r.chance(50) ? 60 : 1000);
   for (std::uint32_t calls = 1 + r.below(8); calls > 0 && bounds.bound() <= x.optimum; --calls) {
     std::uint64_t cuts = r.chance(30) ? 100000 : r.below(r.chance(50) ? 10 : 60);
-    bounds.run(high, r.chance(70) ? 0 : r.below(4), [&] { return cuts > 0 ? (--cuts, true) : false; });
+    bounds.run(high, r.chance(70) ? 0 : r.below(4), [&](auto) { return cuts > 0 ? (--cuts, true) : false; });
     if (r.chance(50)) high = x.optimum + r.below(static_cast<std::uint32_t>(high - x.optimum + 1));
   }
   if (high == 0 || r.chance(50)) return bounds.bound();

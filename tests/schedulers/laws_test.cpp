@@ -65,8 +65,8 @@ TEST_CASE("every stage runs on small graphs, and the optimum is proven, however 
       REQUIRE(r.peak == schedule(p, exhaustive{}, o).peak);
       REQUIRE(r.verdict() == verdict::optimal);
     }
-  // Sizes, turns and seeds at which the rarest stages find something; `restart` does at seed 194.
-  for (std::uint64_t seed = 150; seed < 150 + seeds(500); ++seed) {
+  // Sizes, turns and seeds at which the rarest stages find something; `restart` does at seed 2174.
+  for (std::uint64_t seed = 2150; seed < 2150 + seeds(500); ++seed) {
     constexpr index_t operators[] = {90, 40, 60, 40};
     constexpr std::uint64_t units[] = {1, 20, 100, 20};
     constexpr std::size_t sizes[] = {10000, 300, 600, 300};

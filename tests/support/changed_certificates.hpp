@@ -206,7 +206,7 @@ inline memsched::certificate by_positions(const memsched::schedule_graph& g, mem
   const auto go_on = [] { return true; };
   if (bound <= memsched::detail::level_at_ends(g)) return {};
   bounds::prober p(g, true, true);
-  if (p.run(bound - 1, [&] { return probes; }) == bounds::prober::outcome::refuted) return {};
+  if (p.run(bound - 1, [&](auto) { return probes; }) == bounds::prober::outcome::refuted) return {};
   std::vector<node_id> names;
   for (node_id v = 0; v < g.size(); ++v) names.push_back(v);
   std::size_t known = 0;

@@ -26,6 +26,13 @@ enum class probing_outcome : unsigned char {
   stopped,  ///< it was told to stop; the edges so far hold
 };
 
+/// Told of each minimum cut once it is solved, and how many nodes and edges that took. Returns whether to go on.
+using cut_counter = function_ref<bool(std::uint64_t visits)>;
+/// Asks `go_on` after each cut.
+inline auto at_each_cut(function_ref<bool()> go_on) {
+  return [go_on](std::uint64_t) { return go_on(); };
+}
+
 }  // namespace bounds
 
 namespace detail {
@@ -151,14 +158,16 @@ class inquiry {
         descendants_(order.copy(order.descendants()[v])) {}
 
   /// Finds the edges of v; adds other facts about v to `k`. The first inquiry about a node ends with its lowest set. `cut` is
-  /// working memory. Asks `go_on` before each minimum cut.
-  outcome run(node_knowledge& k, lowest_set& cut, function_ref<bool()> go_on) {
+  /// working memory. Tells `count` of each cut.
+  outcome run(node_knowledge& k, lowest_set& cut, bounds::cut_counter count) {
+    std::uint64_t before = cut.work();
+    const auto go_on = [&] { return count(visits(cut, std::exchange(before, cut.work()))); };
     if (!k.has_lowest) {
-      if (!go_on()) return outcome::stopped;
       const bool is_first = k.least == k.unknown;
       k.lowest = lowest(cut, order_->copy(ancestors_), undecided());
       k.least = height_of(k.lowest);
       k.has_lowest = accept(k, k.lowest);
+      if (!go_on()) return outcome::stopped;
       if (!k.has_lowest) return next_ = std::min(next_, failed_), outcome::refuted;
       if (is_first) return outcome::open;
     }
@@ -172,10 +181,11 @@ class inquiry {
           break;
         }
         if (reuse_ && accept(k, changed(k.lowest, u, inside))) continue;
+        if (!accept(k, inside ? lowest_with(k, cut, u) : lowest_without(k, cut, u))) {
+          next_ = std::min(next_, failed_);
+          order(inside ? precedence{v_, u} : precedence{u, v_}, true);
+        }
         if (!go_on()) return outcome::stopped;
-        if (accept(k, inside ? lowest_with(k, cut, u) : lowest_without(k, cut, u))) continue;
-        next_ = std::min(next_, failed_);
-        order(inside ? precedence{v_, u} : precedence{u, v_}, true);
       }
     }
     k.answered = true;
@@ -187,6 +197,9 @@ class inquiry {
   delta height(const node_knowledge& k, lowest_set& cut, node_id u, bool inside) const {
     return height_of(inside ? lowest_with(k, cut, u) : lowest_without(k, cut, u));
   }
+
+  /// The visits of a cut, before which `cut` had made `before`; the nodes of the graph, from which it was made, count too.
+  std::uint64_t visits(const lowest_set& cut, std::uint64_t before) const { return cut.work() - before + g_->size(); }
 
   node_id node() const { return v_; }
   /// In the order in which it found them.

@@ -65,10 +65,10 @@ class placer {
     fits_ = g_->size() <= most_nodes && total_ < limit / static_cast<delta>(positions_.counted() + 1);
   }
 
-  /// Goes on until no position changes, and probes with the edges that follow. Asks `go_on` before each cut; once that returns
+  /// Goes on until no position changes, and probes with the edges that follow. Tells `go_on` of each cut; once that returns
   /// false, another call resumes. Tells `learnt` how many edges p had, whenever it has added some by the facts so far.
   outcome run(
-      prober& p, function_ref<bool()> go_on, const helpers& who = {}, listener learnt = [](std::size_t) {}) {
+      prober& p, cut_counter go_on, const helpers& who = {}, listener learnt = [](std::size_t) {}) {
     while (fits_ && (!settled_ || edges_ != p.edges().size())) {
       settled_ = false;
       if (at_ == 0) follow(p);
@@ -150,7 +150,7 @@ class placer {
   }
 
   /// Asks about the counted nodes that may be in E(k) or not. Refuted if E(k) cannot be, or a node has no position left.
-  outcome place(count& c, const prober& p, function_ref<bool()> go_on) {
+  outcome place(count& c, const prober& p, cut_counter go_on) {
     look_at(c, p);
     const delta limit = static_cast<delta>(p.bound()) - rise_;
     if (!c.is_high)
@@ -198,7 +198,7 @@ class placer {
   void add(line& set, node_id v) const { set.level += g_->cost[v].impact, set.beyond += weight(v); }
 
   /// Whether a set that a question is about may have a level of at most `limit`.
-  answer ask(count& c, const question& q, delta limit, const prober& p, function_ref<bool()> go_on) {
+  answer ask(count& c, const question& q, delta limit, const prober& p, cut_counter go_on) {
     side_.assign(free_.size(), side::open);
     if (q.v != none) {
       const const_bit_row others = q.inside ? p.order().ancestors()[q.v] : p.order().descendants()[q.v];
@@ -216,8 +216,9 @@ class placer {
     for (unsigned cuts = 0; cuts < most_cuts; ++cuts) {
       const delta price = best_price(c, q, low, high);
       if (std::min(low.value(price), high.value(price)) <= scale * limit || last == price) break;
-      if (!go_on()) return {outcome::stopped};
+      const std::uint64_t before = closure_.work();
       const delta value = cut(price, c);
+      if (!go_on(closure_.work() - before)) return {outcome::stopped};
       if (value > scale * limit) return {outcome::refuted, (value + scale - 1) / scale, price};
       last = price;
     }

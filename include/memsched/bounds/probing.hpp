@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -67,10 +68,9 @@ class prober {
         known_(g.active, knowledge{detail::witness_sets(g.size())}),
         cuts_{lowest_set(g)} {}
 
-  /// Asks `go_on` before each minimum cut; once that returns false, another call resumes. Later calls must not raise b,
-  /// since edges found for one peak hold for lower ones only. Helpers affect neither the answer nor how often `go_on` is
-  /// asked.
-  outcome run(bytes b, function_ref<bool()> go_on, const helpers& who = {}) {
+  /// Tells `go_on` of each minimum cut; once that returns false, another call resumes. Later calls must not raise b, since
+  /// edges found for one peak hold for lower ones only. Helpers change neither the answer nor what `go_on` is told.
+  outcome run(bytes b, cut_counter go_on, const helpers& who = {}) {
     if (bound_ != static_cast<delta>(b)) next_ = std::numeric_limits<delta>::max();
     bound_ = static_cast<delta>(b);
     for (std::vector<node_id> group = tightest(); !group.empty(); group = tightest())
@@ -102,12 +102,19 @@ class prober {
     return shared;
   }
   /// The least that the nodes of an edge take if it is kept, under the edges so far: level plus peak, bytes. They are not
-  /// ordered, one at least is no release, and they have been probed. At most two minimum cuts.
-  delta height(const precedence& e) {
-    const auto of = [&](node_id v, node_id u, bool inside) {
-      return v < graph().active ? about(v).height(known_[v], cuts_.front(), u, inside) : 0;
-    };
-    return std::max<delta>({0, of(e.after, e.before, true), of(e.before, e.after, false)});
+  /// ordered, one at least is no release, and they have been probed. At most two minimum cuts. Returns
+  /// nothing if `count` returns false.
+  std::optional<delta> height(const precedence& e, cut_counter count) {
+    delta most = 0;
+    for (const bool inside : {true, false}) {
+      const auto [v, u] = inside ? std::pair(e.after, e.before) : std::pair(e.before, e.after);
+      if (v >= graph().active) continue;
+      const inquiry of = about(v);
+      const std::uint64_t before = cuts_.front().work();
+      most = std::max(most, of.height(known_[v], cuts_.front(), u, inside));
+      if (!count(of.visits(cuts_.front(), before))) return std::nullopt;
+    }
+    return most;
   }
   /// An upper bound of `height` from facts at hand, without a cut.
   delta known_height(const precedence& e) const {
@@ -153,7 +160,7 @@ class prober {
   inquiry about(node_id v) const { return {order_, v, bound_, reuse_}; }
 
   /// Asks about a group of nodes.
-  outcome ask(const std::vector<node_id>& group, function_ref<bool()> go_on, const helpers& who) {
+  outcome ask(const std::vector<node_id>& group, cut_counter go_on, const helpers& who) {
     std::vector<inquiry> inquiries;
     for (node_id v : group) inquiries.push_back(about(v)), held_ -= known_[v].witnesses.bytes_held();
     const bool together = who.team != nullptr && group.size() > 1;
@@ -162,18 +169,18 @@ class prober {
     return result;
   }
   /// One by one, up to one that is refuted or stopped.
-  outcome ask_alone(std::vector<inquiry>& inquiries, function_ref<bool()> go_on) {
+  outcome ask_alone(std::vector<inquiry>& inquiries, cut_counter go_on) {
     for (inquiry& q : inquiries)
       if (const auto o = q.run(known_[q.node()], cuts_.front(), go_on); o != outcome::open) return ended_at(q.node(), o);
     return outcome::open;
   }
-  /// The same with helpers: each on a copy of the facts, without asking `go_on`; then as many cuts are counted as that
-  /// would have taken. An inquiry that it would have stopped is asked again, so far.
-  outcome ask_together(std::vector<inquiry>& inquiries, function_ref<bool()> go_on, const helpers& who) {
+  /// The same with helpers: each on a copy of the facts; then `go_on` is told of the cuts that those took. An inquiry that it
+  /// would have stopped is asked again, so far.
+  outcome ask_together(std::vector<inquiry>& inquiries, cut_counter go_on, const helpers& who) {
     while (cuts_.size() < who.team->size()) cuts_.emplace_back(graph());
     struct attempt {
       knowledge known;
-      std::uint64_t cuts = 0;
+      std::vector<std::uint64_t> cuts{};  ///< nodes and edges that each visited
       outcome result = outcome::stopped;
     };
     std::vector<attempt> trials;
@@ -183,18 +190,18 @@ class prober {
     who.team->run(trials.size(), [&](std::size_t i, std::size_t member) {
       if (i > last) return;
       attempt& t = trials[i];
-      const auto count = [&] { return ++t.cuts, i <= last && !who.over(); };
+      const auto count = [&](std::uint64_t visits) { return t.cuts.push_back(visits), i <= last && !who.over(); };
       t.result = asked[i].run(t.known, cuts_[member], count);
       if (t.result == outcome::open) return;
       for (std::size_t l = last; i < l && !last.compare_exchange_weak(l, i);) {
       }
     });
     for (std::size_t i = 0; i < trials.size(); ++i) {
-      std::uint64_t granted = 0;
-      while (granted < trials[i].cuts && go_on()) ++granted;
-      if (granted < trials[i].cuts)
+      std::size_t granted = 0;
+      while (granted < trials[i].cuts.size() && go_on(trials[i].cuts[granted])) ++granted;
+      if (granted < trials[i].cuts.size())
         return ended_at(inquiries[i].node(),
-                        inquiries[i].run(known_[inquiries[i].node()], cuts_.front(), [&] { return granted-- > 0; }));
+                        inquiries[i].run(known_[inquiries[i].node()], cuts_.front(), [&](auto) { return granted-- > 0; }));
       known_[inquiries[i].node()] = std::move(trials[i].known);
       inquiries[i] = std::move(asked[i]);
       if (trials[i].result != outcome::open) return ended_at(inquiries[i].node(), trials[i].result);

@@ -44,15 +44,14 @@ class shaver {
   /// For a prober that has found nothing more for its peak. `pairs`: asks about the two edges of a pair together, too.
   explicit shaver(const prober& p, bool pairs = true) { collect(p, pairs); }
 
-  /// Adds edges to that prober until `patience` questions of each kind in a row did not help. Asks `go_on` before each cut.
+  /// Adds edges to that prober until `patience` questions of each kind in a row did not help. Tells `go_on` of each cut.
   /// If that returns false, or to spend more patience, a later call resumes and repeats the interrupted question.
   /// Helpers do not affect the answer. Reports each finding to `learnt`.
   prober::outcome run(
-      prober& p, unsigned patience, function_ref<bool()> go_on, const helpers& who = {},
-      listener learnt = [](const lesson&) {}) {
+      prober& p, unsigned patience, cut_counter go_on, const helpers& who = {}, listener learnt = [](const lesson&) {}) {
     while (line* next = choose(patience)) {
       std::uint64_t cuts = 0;
-      const auto count = [&] { return ++cuts, go_on(); };
+      const auto count = [&](std::uint64_t visits) { return ++cuts, go_on(visits); };
       const std::size_t known = p.edges().size();
       const auto result = ask_some(p, *next, patience - next->failures, count, who, learnt);
       next->cuts += cuts;
@@ -108,8 +107,7 @@ class shaver {
   static constexpr std::size_t group_size = 4;
 
   /// Asks the next questions, at most `most` and those of a group, up to one that helps: adds the consequences to p.
-  prober::outcome ask_some(prober& p, line& l, std::size_t most, function_ref<bool()> go_on, const helpers& who,
-                           listener learnt) {
+  prober::outcome ask_some(prober& p, line& l, std::size_t most, cut_counter go_on, const helpers& who, listener learnt) {
     plain_vector<question> group;
     const auto put_back = [&](std::size_t from) {
       for (std::size_t i = from; i < group.size(); ++i) l.questions.push(group[i]);
@@ -117,13 +115,12 @@ class shaver {
     while (!l.questions.empty() && group.size() < std::min(most, group_size)) {
       const question q = l.questions.top();
       const bool settled = p.ordered(q.edge.before, q.edge.after) || p.ordered(q.edge.after, q.edge.before);
-      const int cuts = settled || q.weighed ? 0 : 2;  // one for each way to order the two
-      for (int i = 0; i < cuts; ++i)
-        if (!go_on()) return put_back(0), prober::outcome::stopped;
+      std::optional<delta> height;
+      if (!settled && !q.weighed && !(height = p.height(q.edge, go_on))) return put_back(0), prober::outcome::stopped;
       l.questions.pop();
       if (settled) continue;
-      if (q.weighed) group.push_back(q);
-      else l.questions.push({p.height(q.edge), q.edge, true});
+      if (height) l.questions.push({*height, q.edge, true});
+      else group.push_back(q);
     }
     const bool both = &l == &pairs_;
     std::vector<answer> answers(group.size());
@@ -132,8 +129,8 @@ class shaver {
     for (std::size_t i = 0; i < group.size(); ++i) {
       answer& a = answers[i];
       if (!together) a = ask(p, group[i].edge, both, go_on);
-      for (; a.cuts > 0; --a.cuts)
-        if (!go_on()) return put_back(i), prober::outcome::stopped;
+      for (const std::uint64_t visits : a.cuts)
+        if (!go_on(visits)) return put_back(i), prober::outcome::stopped;
       if (a.stopped) return put_back(i), prober::outcome::stopped;
       ++l.failures;
       const std::size_t known = p.edges().size();
@@ -159,17 +156,17 @@ class shaver {
     bytes next = 0;
     bool stopped = true;
     std::optional<trial> kept{}, reversed{};
-    std::uint64_t cuts = 0;  ///< not yet counted
+    std::vector<std::uint64_t> cuts{};  ///< nodes and edges that each visited, not yet counted
   };
   void ask_together(const prober& p, const plain_vector<question>& group, bool both, std::vector<answer>& answers,
                     const helpers& who) {
     std::atomic<std::size_t> last = group.size();  // questions after one that helps do not count
     who.team->run(group.size(), [&](std::size_t i, std::size_t) {
-      std::uint64_t cuts = 0;
-      const auto count = [&] { return ++cuts, i <= last && !who.over(); };
+      std::vector<std::uint64_t> cuts;
+      const auto count = [&](std::uint64_t visits) { return cuts.push_back(visits), i <= last && !who.over(); };
       if (i > last) return;
       answers[i] = ask(p, group[i].edge, both, count);
-      answers[i].cuts = cuts;
+      answers[i].cuts = std::move(cuts);
       if (!answers[i].stopped && answers[i].edges.empty()) return;
       for (std::size_t l = last; i < l && !last.compare_exchange_weak(l, i);) {
       }
@@ -177,7 +174,7 @@ class shaver {
   }
 
   /// The consequences of an edge that does not hold, or else, if `both`, those of it and its reverse.
-  static answer ask(const prober& p, const precedence& e, bool both, function_ref<bool()> go_on) {
+  static answer ask(const prober& p, const precedence& e, bool both, cut_counter go_on) {
     const precedence reverse{e.after, e.before};
     const auto suppose = [&](const precedence& edge) {
       trial t{p, {}};

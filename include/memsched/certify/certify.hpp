@@ -69,7 +69,7 @@ MEMSCHED_FUNCTION certificate certify(const schedule_graph& g, std::span<const n
     if (whole && &effort == &detail::certificate_efforts[2]) {  // the time may run out below: a lower bound first
       consider(detail::certify_layer(g, form, best.bound, go_on));
       bounds::destructive_search search(g, best.bound);
-      search.run(bound, go_on);
+      search.run(bound, bounds::at_each_cut(go_on));
       consider(detail::certify_probed(g, search.bound(), go_on));
     }
     bool tried = !whole;

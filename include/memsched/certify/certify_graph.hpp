@@ -107,7 +107,8 @@ inline certificate certify_round(const schedule_graph& g, proof_round round, byt
 /// The certificate that probing alone gives for this very bound, or one from the level at the ends.
 inline certificate certify_probed(const schedule_graph& g, bytes bound, function_ref<bool()> go_on) {
   prober p(g, true, true);
-  if (bound <= level_at_ends(g) || p.run(bound - 1, go_on) != prober::outcome::refuted) return assemble(g, {});
+  if (bound <= level_at_ends(g) || p.run(bound - 1, bounds::at_each_cut(go_on)) != prober::outcome::refuted)
+    return assemble(g, {});
   proof_round round;
   std::vector<node_id> names;
   for (node_id v = 0; v < g.size(); ++v) names.push_back(v);

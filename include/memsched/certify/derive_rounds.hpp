@@ -76,7 +76,7 @@ inline prober::outcome derive_positions(prober& p, std::size_t& known, function_
                                         const std::vector<node_id>& names, derived::side& side) {
   placer places(p);
   const node_id before = p.refuted_at();
-  const auto outcome = places.run(p, go_on, {}, [&](std::size_t placed) {
+  const auto outcome = places.run(p, bounds::at_each_cut(go_on), {}, [&](std::size_t placed) {
     append_cuts_until(p, known, placed, names, side.items);
     known = p.edges().size();
     derived d;
@@ -96,12 +96,12 @@ inline prober::outcome derive(prober& p, bytes bound, unsigned patience, functio
     return derive_layer(g, bound - 1, go_on, names, side) >= bound;
   };
   if (patience == 0 && refuted_by_layer(p.graph())) return prober::outcome::refuted;
-  auto outcome = p.run(bound - 1, go_on);
+  auto outcome = p.run(bound - 1, bounds::at_each_cut(go_on));
   std::size_t known = 0;  // edges that stand in `side`
   const auto renamed = [&](const precedence& e) { return precedence{names[e.before], names[e.after]}; };
   if (outcome == prober::outcome::open && patience > 0 && p.graph().size() <= max_shaved) {
     shaver shaves(p);
-    outcome = shaves.run(p, patience, go_on, {}, [&](const shaver::lesson& x) {
+    outcome = shaves.run(p, patience, bounds::at_each_cut(go_on), {}, [&](const shaver::lesson& x) {
       append_cuts_until(p, std::exchange(known, p.edges().size()), x.known, names, side.items);
       derived d;
       d.cases = true;

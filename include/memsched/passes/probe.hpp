@@ -41,7 +41,9 @@ inline namespace MEMSCHED_ABI {
 
 MEMSCHED_FUNCTION solution probe::up_to(bytes asked, const schedule_graph& g, search& context, inner_scheduler inner) const {
   presolve::narrowing narrowed(g, context);
-  const auto go_on = [&] { return context.control().count_cut_as_state(narrowed.bytes_held(), g.size()); };
+  const auto go_on = [&](std::uint64_t visits) {
+    return context.control().count_cut_as_state(narrowed.bytes_held(), visits);
+  };
   if (narrowed.run(asked, patience, go_on) == bounds::prober::outcome::refuted)
     return {g.topological_order(), std::max(asked + 1, narrowed.next())};
   solution s = inner(narrowed.graph(), context);
@@ -58,7 +60,9 @@ MEMSCHED_FUNCTION solution probe::operator()(const schedule_graph& g, search& co
   const bytes high = std::min(context.asked().cutoff, peak_of(g, s.order));  // of no use from there on
   s.lower_bound = std::min(std::max(context.asked().target, g.base), high);
   bounds::destructive_search smallest(g, s.lower_bound);
-  const auto go_on = [&] { return context.control().count_cut_as_state(smallest.bytes_held(), g.size()); };
+  const auto go_on = [&](std::uint64_t visits) {
+    return context.control().count_cut_as_state(smallest.bytes_held(), visits);
+  };
   smallest.run(high, go_on);
   s.lower_bound = std::min(smallest.bound(), high);
   for (bytes step = 0; s.lower_bound < high && !context.stopped();

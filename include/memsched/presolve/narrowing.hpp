@@ -30,9 +30,9 @@ class narrowing {
 
   narrowing(const schedule_graph& g, search& context) : given_(&g), context_(&context), probing_(g) {}
 
-  /// Goes on until nothing more is found; `patience` is the shaver's, 0 for none. Asks `go_on` before each cut; if that
-  /// said no, or for more patience, another call goes on. Later calls must not raise b.
-  outcome run(bytes b, unsigned patience, function_ref<bool()> go_on) {
+  /// Goes on until nothing more is found; `patience` is the shaver's, 0 for none. Tells `go_on` of each cut; if that
+  /// returned false, or for more patience, another call goes on. Later calls must not raise b.
+  outcome run(bytes b, unsigned patience, cut_counter go_on) {
     lower_to(b);
     const auto over = [&] { return context_->control().over(); };
     const helpers who{context_->control().team(), over};

@@ -86,7 +86,7 @@ MEMSCHED_FUNCTION std::vector<node_id> bisect::improve(const schedule_graph& g, 
 
   bounds::cut_bound cut(g);
   for (const auto& [height, v] : bounds::by_height(g, best)) {
-    if (static_cast<bytes>(height) <= target || !context.control().count_cut_as_state(0, g.size())) break;
+    if (static_cast<bytes>(height) <= target || !context.control().count_cut_as_state(0, 8 * g.size())) break;
     const bytes lowest = cut.at(v, 0, [&] { return context.keep_going(); });
     if (context.stopped()) break;
     if (lowest < static_cast<bytes>(height)) {

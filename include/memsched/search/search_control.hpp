@@ -120,7 +120,7 @@ class search_control {
     return with_slice(states, no_limit, f);
   }
 
-  /// Work so far: a state is 1, and so are 64 nodes of a graph of which a minimum cut is asked, and 8 of one that is
+  /// Work so far: a state is 1, and so are 512 nodes and edges that minimum cuts visit, and 8 nodes of a graph that is
   /// compressed. It goes about as the time goes, and repeats itself.
   std::uint64_t work() const { return work_; }
   /// Runs f with at most `work` more work. If only that ends f, the search goes on after it.
@@ -189,10 +189,12 @@ class search_control {
   }
   /// Counts a minimum cut that is about to be solved. False once a limit is met.
   bool count_cut() { return ++stats.cuts, keep_going(); }
-  /// Counts a minimum cut, of a graph of `nodes` nodes, as a state of a search with tables of `table_bytes` bytes. Of
+  /// Nodes and edges that minimum cuts visit in a unit of work.
+  static constexpr std::uint64_t visits_of_a_unit = 512;
+  /// Counts a minimum cut that visits so many nodes and edges as a state of a search with tables of `table_bytes` bytes. Of
   /// a large graph each takes milliseconds.
-  bool count_cut_as_state(std::uint64_t table_bytes, std::size_t nodes) {
-    ++stats.cuts, work_ += nodes / 64;
+  bool count_cut_as_state(std::uint64_t table_bytes, std::uint64_t visits) {
+    ++stats.cuts, work_ += visits / visits_of_a_unit;
     return count_state() && keep_going() && fits(table_bytes);
   }
 

@@ -356,7 +356,7 @@ inline complaint ask_probing(const subject& x, random& r, std::string& asked) {
   const unsigned patience = r.below(4);
   std::uint64_t cuts = r.chance(50) ? 1000000 : r.below(60);
   asked += " peak=" + number(b) + " patience=" + std::to_string(patience) + " cuts=" + std::to_string(cuts);
-  const auto go_on = [&] { return cuts > 0 ? (--cuts, true) : false; };
+  const auto go_on = [&](std::uint64_t) { return cuts > 0 ? (--cuts, true) : false; };
   if (r.chance(50)) {
     bounds::prober p(x.g, r.chance(70));
     auto outcome = p.run(b, go_on);
@@ -395,7 +395,7 @@ inline complaint ask_destructive_search(const subject& x, random& r, std::string
   bytes high = x.optimum + (r.chance(50) ? r.below(60) : share(r.below(200)));
   for (int call = 0; call < 8; ++call) {
     std::uint64_t cuts = r.chance(30) ? 100000 : r.below(r.chance(50) ? 10 : 60);
-    bounds.run(high, r.chance(70) ? 0 : r.below(4), [&] { return cuts > 0 ? (--cuts, true) : false; });
+    bounds.run(high, r.chance(70) ? 0 : r.below(4), [&](auto) { return cuts > 0 ? (--cuts, true) : false; });
     if (bounds.bound() > std::max(low, x.optimum)) return compared("bound", bounds.bound(), x.optimum);
     if (high > x.optimum) {
       const auto kept = optimum_of(bounds.known_up_to(r.chance(50) ? high - 1 : x.optimum).graph(), x.optimum);

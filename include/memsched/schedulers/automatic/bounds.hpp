@@ -27,17 +27,14 @@ namespace memsched {
 inline namespace MEMSCHED_ABI {
 namespace detail {
 
-/// Nodes and edges that minimum cuts visit in a unit of work.
-inline constexpr std::uint64_t visits_of_a_unit = 512;
-
 /// One minimum cut for each node, the highest of the incumbent first.
 inline bool part_search::cut_nodes() {
   const auto over = [&] { return context_.control().over(); };
   crew* const team = g_.active >= 1000 ? context_.control().team() : nullptr;  // smaller graphs do not pay for a thread
   const auto go_on = [&] { return context_.control().count_cut(); };
-  const auto best = best_cut_bound(g_, order_, from(), go_on, slice_ * visits_of_a_unit, {team, over});
+  const auto best = best_cut_bound(g_, order_, from(), go_on, slice_ * search_control::visits_of_a_unit, {team, over});
   if (best.v != none) raise(best.bound);
-  context_.control().spend(best.work / visits_of_a_unit);
+  context_.control().spend(best.work / search_control::visits_of_a_unit);
   return context_.stopped() || best.gave_up;
 }
 
@@ -45,9 +42,9 @@ inline bool part_search::cut_nodes() {
 inline bool part_search::cut_layers() {
   if (!layers_) layers_.emplace(g_);
   const auto go_on = [&] { return context_.control().count_cut(); };
-  const auto best = layers_->run(order_, from(), go_on, slice_ * visits_of_a_unit);
+  const auto best = layers_->run(order_, from(), go_on, slice_ * search_control::visits_of_a_unit);
   if (!best.members.empty()) raise(best.bound);
-  context_.control().spend(best.work / visits_of_a_unit);
+  context_.control().spend(best.work / search_control::visits_of_a_unit);
   const bool more = facts_.rows || context_.stopped() || best.gave_up;
   if (!more) layers_.reset();
   return more;
@@ -97,7 +94,7 @@ inline bool part_search::cut_positions(const std::vector<index_t>& positions, st
       const auto [b, visited] = asked();
       in_vain = b > bound_ ? 0 : in_vain + 1;
       raise(b);
-      return context_.control().spend(1 + visited / visits_of_a_unit);
+      return context_.control().spend(1 + visited / search_control::visits_of_a_unit);
     };
     if (!ask_ahead({cuts.size() > 1 ? context_.control().team() : nullptr, over}, end - first, ask, use)) break;
   }
@@ -152,7 +149,7 @@ inline part_search::window_bound part_search::bound_by_window(const live_index& 
   };
   bytes most = peak;  // that the window may bound
   const auto open = [&] { return std::max(known.bound, start) < most && !c.stopped(); };
-  const auto go_on = [&] { return c.control().count_cut_as_state(0, 2 * reach); };
+  const auto go_on = [&] { return c.control().count_cut_as_state(0, 16 * reach); };
   const std::size_t at = line_->highest();
   const auto [a, b] = windowed_cut(*line_, live, *bone_).best_ends(at, reach, go_on, raise);
   if (!open()) return known;
@@ -239,7 +236,9 @@ inline bool part_search::search_releases() {
 inline bool part_search::probe() {
   constexpr unsigned least_patience = 8, most_patience = 1U << 24;
   if (!narrowed_) narrowed_.emplace(g_, from(), narrowing(g_, context_));
-  const auto go_on = [&] { return context_.control().count_cut_as_state(narrowed_->bytes_held(), weight_ / 8); };
+  const auto go_on = [&](std::uint64_t visits) {
+    return context_.control().count_cut_as_state(narrowed_->bytes_held(), visits);
+  };
   for (bytes asked = 0; !done();) {
     const bytes before = narrowed_->bound();
     const bool settled = narrowed_->run(below(), patience_, go_on);

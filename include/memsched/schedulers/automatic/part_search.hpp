@@ -144,7 +144,7 @@ class part_search {
  private:
   static constexpr auto lowers = stage::lowers, raises = stage::raises, both = stage::both;  // as the table says it
   struct turn {
-    unsigned taken = 0, in_vain = 0;  ///< turns; turns in a row without gain
+    unsigned doubled = 0, in_vain = 0;  ///< how often its slice was; turns in a row without gain
     bool rests = false, ended = false;
   };
 
@@ -205,7 +205,6 @@ class part_search {
   std::array<turn, stage_count> turns_{};
   std::uint64_t slice_ = 0;  // work of the stage that runs
 
-  std::size_t weight_;              // nodes and edges: a minimum cut takes time in proportion
   bytes grid_;                      // peaks differ from the base by multiples of this
   std::optional<order_line> line_;  // of order_, unless line_is_old_
   bool line_is_old_ = true;

@@ -39,12 +39,12 @@ inline const std::array<stage, part_search::stage_count> part_search::stages{{
     {"near cuts", raises, [](const facts& f) { return f.located && f.active > (f.whole ? huge : large); },
      0.25, 0.5, &part_search::cut_near_peak},
     {"exact", both, [](const facts& f) { return worth_searching(f) && (!f.orders || f.active <= large); },
-     3, 2, &part_search::search_exactly},
+     3, 1, &part_search::search_exactly},
     {"windows", raises, [](const facts& f) { return f.located && !f.whole && f.active > large; },
-     0, 3, &part_search::close_windows},
+     0, 4, &part_search::close_windows},
     {"closed", both, worth_closing, 12, 4, &part_search::work_on_closed},
     {"local", lowers, [](const facts& f) { return !f.whole && !f.orders && !f.closed; }, 1, 0.25, &part_search::search_locally},
-    {"probing", raises, worth_probing, 2, 4, &part_search::probe},
+    {"probing", raises, worth_probing, 4, 8, &part_search::probe},
     {"below", raises, worth_probing, 1, 0, &part_search::search_below},
     {"releases", both, worth_probing, 2, 1, &part_search::search_releases},
     {"restart", lowers, worth_restarting, 2, 0, &part_search::restart},
@@ -60,7 +60,6 @@ inline part_search::part_search(const schedule_graph& g, search& context, facts 
       order_(std::move(order)),
       peak_(peak_of(g, order_)),
       bound_(g.base),
-      weight_(g.size() + g.preds.items()),
       grid_(peak_unit(g)),
       local_(1, std::vector<node_id>(g.size(), none)) {
   if (facts_.active == 0) facts_.active = g.active;
@@ -91,16 +90,19 @@ inline bool part_search::fits(const stage& s) const {
 /// Returns whether the stage is to go again at once: it lowered the peak, and is likely to do so again, or asks for it.
 inline bool part_search::give_turn(const stage& s, turn& t) {
   const double first = s.share * static_cast<double>(unit_) + s.each_node * static_cast<double>(g_.active);
-  slice_ = static_cast<std::uint64_t>(std::max(1.0, first)) << std::min(t.taken++, 40U);
+  slice_ = static_cast<std::uint64_t>(std::max(1.0, first)) << std::min(t.doubled, 40U);
   const auto before = std::pair(peak_, bound_);
+  const std::uint64_t begun = context_.control().work();
   const detail::named_source name(context_, s.name);
   again_ = false;
   const bool more = context_.control().with_work(slice_, [&] { return (this->*s.run)(); });
+  const bool lowered = peak_ < before.first;
+  if (!lowered || context_.control().work() - begun >= slice_) ++t.doubled;
   t.ended = !more && !context_.stopped();
   t.in_vain = before == std::pair(peak_, bound_) ? t.in_vain + 1 : 0;
   t.rests = s.does == stage::lowers && t.in_vain >= 2 && t.in_vain % 2 == 0;
   report();
-  return peak_ < before.first || again_;
+  return lowered || again_;
 }
 
 inline void part_search::take(std::vector<node_id> order) {
