@@ -117,15 +117,20 @@ class best_first_search {
       const index_t at = std::exchange(left_, none);
       if (visit(at) || left_ != none) return done(entries_[at].cost);
     }
-    if (entries_.empty()) add(bit_set(g_.active), static_cast<delta>(g_.base), floor_, {none, none});
-    while (!open_.empty() && open_.key() < ceiling_) {
+    if (entries_.empty()) {
+      const auto start = static_cast<delta>(g_.base);
+      open_.push(floor_, {start, {none, none}, insert(bit_set(g_.active), start)});
+    }
+    while (!open_.empty() && open_.key() < ceiling_ && !context_.stopped()) {
       const delta cost = open_.key();
       const claim c = open_.pop();
-      if (closed_[c.at] || (c.by.parent != none && dropped_[c.by.parent])) continue;
-      close(c.at, cost, c.by);
-      if (visit(c.at) || left_ != none) return done(cost);
+      if (c.by.parent != none && dropped_[c.by.parent]) continue;
+      const index_t at = c.at != none ? c.at : place_of(c);
+      if (closed_[at]) continue;
+      close(at, cost, c.by);
+      if (visit(at) || left_ != none) return done(cost);
     }
-    return done(ceiling_);
+    return done(open_.empty() ? ceiling_ : open_.key());
   }
   /// Peaks below this are not told apart. Bytes.
   bytes from() const { return static_cast<bytes>(floor_); }
@@ -142,12 +147,15 @@ class best_first_search {
     index_t detour = none;  ///< in `detours_`
   };
   struct entry {
-    delta level, cost;  ///< cost: of the path to it; of the cheapest known while it is open
+    delta level, cost;  ///< cost: of the path to it
     way by;
   };
+  /// A way to a downset, void if its parent is dropped. The downset itself is in the table once a claim to it is taken: most
+  /// never are.
   struct claim {
-    index_t at;
-    way by;  ///< void if the parent is dropped
+    delta level;
+    way by;
+    index_t at = none;  ///< if it is in the table
   };
 
   /// Goes on from a closed downset. Returns true if that finds an order. At a limit the downset is left for the next call of
@@ -167,10 +175,8 @@ class best_first_search {
       const auto m = moves_.safe_from(table_[place], entries_[place].level, cost);
       if (context_.stopped()) return left_ = place, false;
       if (!m) break;
-      moves_.reach(m->target, table_[place], reached_);
-      const auto [next, fresh] = table_.insert(reached_);
-      if (fresh) remember(m->level);
-      else if (closed_[next]) return false;
+      const index_t next = place_of({m->level, {place, m->target}});
+      if (closed_[next]) return false;
       close(next, cost, {place, m->target});
       place = next;
     }
@@ -186,34 +192,28 @@ class best_first_search {
 
   /// Opens where the moves in `children_` from a downset lead.
   void open_children(index_t at) {
-    const auto [level, cost_here, by] = entries_[at];
-    here_.assign(table_[at].begin(), table_[at].end());
+    const delta cost_here = entries_[at].cost;
     // Best last, so that it is on top of its bucket: the lowest end first, then the lowest way.
     std::sort(children_.begin(), children_.end(), [](const auto& a, const auto& b) {
       return a.level != b.level ? a.level > b.level : a.peak != b.peak ? a.peak > b.peak : a.target > b.target;
     });
-    for (const auto& m : children_) {
-      const delta cost = std::max(cost_here, m.peak);
-      if (cost >= ceiling_) continue;
-      moves_.reach(m.target, here_, reached_);
-      add(reached_, m.level, cost, {at, m.target});
-    }
-    if (context_.stopped()) left_ = at;
+    for (const auto& m : children_)
+      if (const delta cost = std::max(cost_here, m.peak); cost < ceiling_) open_.push(cost, {m.level, {at, m.target}});
   }
 
-  /// Opens a downset. Backjumps drop claims one by one, so each owner needs its own; else the cheapest is enough.
-  void add(const_bit_row set, delta level, delta cost, way by) {
-    const auto [place, fresh] = table_.insert(set);
-    if (fresh) remember(level);
-    delta& cheapest = entries_[place].cost;
-    if (closed_[place] || (!backjumps_ && cheapest <= cost)) return;
-    cheapest = std::min(cheapest, cost);
-    open_.push(cost, {place, by});
+  /// The place of the downset to which a move leads.
+  index_t place_of(const claim& c) {
+    moves_.reach(c.by.target, table_[c.by.parent], reached_);
+    return insert(reached_, c.level);
   }
-  void remember(delta level) {
-    entries_.push_back({level, std::numeric_limits<delta>::max(), {none, none}});
-    closed_.push_back(false);
-    dropped_.push_back(false);
+  index_t insert(const_bit_row set, delta level) {
+    const auto [place, fresh] = table_.insert(set);
+    if (fresh) {
+      entries_.push_back({level, std::numeric_limits<delta>::max(), {none, none}});
+      closed_.push_back(false);
+      dropped_.push_back(false);
+    }
+    return place;
   }
   void close(index_t at, delta cost, way by) {
     entries_[at].cost = cost;
@@ -247,7 +247,8 @@ class best_first_search {
     if (stays) return false;
     detour_bytes_ += sizeof(std::vector<node_id>) + path.capacity() * sizeof(node_id);
     detours_.push_back(std::move(path));
-    add(best, moves_.stepper().level(), e.cost, {before, none, static_cast<index_t>(detours_.size() - 1)});
+    const delta level = moves_.stepper().level();
+    open_.push(e.cost, {level, {before, none, static_cast<index_t>(detours_.size() - 1)}, insert(best, level)});
     return true;
   }
 
@@ -299,7 +300,7 @@ class best_first_search {
   std::vector<std::vector<node_id>> detours_;
   std::uint64_t detour_bytes_ = 0;
   lowest_set lowest_;
-  plain_vector<bit_word> here_, reached_;
+  plain_vector<bit_word> reached_;
   plain_vector<downset_moves::move> children_;
   index_t left_ = none;  // a closed downset from which to go on
   std::optional<std::vector<node_id>> order_;

@@ -93,29 +93,23 @@ class release_search {
   best_first::finding run(bytes below) {
     ceiling_ = std::min(ceiling_, static_cast<delta>(below));
     if (!ancestors_ || !context_.keep_going()) return done(floor_);
-    if (entries_.empty()) add(here_, {static_cast<delta>(g_.base), floor_, none, none});
-    while (!open_.empty() && open_.key() < ceiling_) {
-      const delta cost = open_.key();
-      const index_t at = open_.pop();
-      if (closed_[at]) continue;
-      if (!context_.count_state() || !context_.fits(bytes_held())) {
-        open_.push(cost, at);
-        return done(cost);
-      }
-      closed_[at] = true;
+    if (entries_.empty()) left_ = insert(here_, {static_cast<delta>(g_.base), floor_, none, none});
+    while (left_ != none || next_claim()) {
+      const delta cost = entries_[left_].cost;
+      if (cost >= ceiling_) break;
+      if (!context_.count_state() || !context_.fits(bytes_held())) return done(cost);
+      const index_t at = std::exchange(left_, none);
       if (!expand(at)) continue;
       order_ = order_to(at);
       return done(cost);
     }
-    return done(ceiling_);
+    return done(open_.empty() ? ceiling_ : open_.key());
   }
 
   /// Peaks below this are not told apart. Bytes.
   bytes from() const { return static_cast<bytes>(floor_); }
   /// Bytes that its tables hold.
-  std::uint64_t bytes_held() const {
-    return table_.bytes_held() + entries_.capacity() * sizeof(entry) + closed_.capacity() / 8 + open_.bytes_held();
-  }
+  std::uint64_t bytes_held() const { return table_.bytes_held() + entries_.capacity() * sizeof(entry) + open_.bytes_held(); }
   /// The states that were expanded, but for the start: each as the place of an earlier one, the start being 0, and the event
   /// that leads from there.
   std::vector<std::pair<index_t, node_id>> expanded() const {
@@ -123,7 +117,7 @@ class release_search {
     std::vector<std::pair<index_t, node_id>> states;
     index_t count = 0;
     for (index_t i = 0; i < entries_.size(); ++i) {
-      if (!closed_[i]) continue;
+      if (i == left_) continue;
       for (index_t at = i; at != none && place[at] == none; at = entries_[at].parent) path.push_back(at);
       for (; !path.empty(); path.pop_back()) {
         const entry& e = entries_[path.back()];
@@ -158,6 +152,32 @@ class release_search {
     index_t parent;  ///< none for the start
     node_id event;
   };
+  /// An event that leads from a state. The state after it is in the table once the claim is taken: most never are.
+  struct claim {
+    delta level;
+    index_t parent;
+    node_id event;
+  };
+
+  /// Takes the cheapest claim to a new state, which is left to be expanded. Returns false if none is below the ceiling, or a
+  /// limit was hit.
+  bool next_claim() {
+    while (left_ == none && !open_.empty() && open_.key() < ceiling_ && !context_.stopped()) {
+      const delta cost = open_.key();
+      const claim c = open_.pop();
+      reach(c.event, table_[c.parent]);
+      steps_.count(4 * reached_.size());
+      left_ = insert(reached_, {c.level, cost, c.parent, c.event});
+    }
+    return left_ != none;
+  }
+  /// The place of a new state; none if it is known.
+  index_t insert(const_bit_row state, const entry& e) {
+    const auto [place, fresh] = table_.insert(state);
+    if (!fresh) return none;
+    entries_.push_back(e);
+    return place;
+  }
 
   /// Opens the states to which events lead. Returns true if all have happened.
   bool expand(index_t at) {
@@ -175,10 +195,7 @@ class release_search {
     }
     // Best last, so that it is on top of its bucket.
     std::stable_sort(children_.begin(), children_.end(), [](const entry& a, const entry& b) { return a.level > b.level; });
-    for (const entry& c : children_) {
-      reach(c.event);
-      add(reached_, c);
-    }
+    for (const entry& c : children_) open_.push(c.cost, {c.level, c.parent, c.event});
     return next_.empty();
   }
   /// Goes to a state: fills `next_` with the events that can happen there. Of these, a release is watched at the last node that
@@ -207,10 +224,10 @@ class release_search {
     return waits_for_light(t, here_) && (!g_.is_release(t) || !is_subset((*ancestors_)[t], here_));
   }
   bool waits_for_light(node_id t, const_bit_row set) const { return is_covered((*ancestors_)[t], set, light_); }
-  /// Fills `reached_` with the state after t.
-  void reach(node_id t) {
+  /// Fills `reached_` with the state to which t leads.
+  void reach(node_id t, const_bit_row from) {
     const auto anc = (*ancestors_)[t];
-    for (std::size_t k = 0; k < here_.size(); ++k) reached_[k] = here_[k] | anc[k];
+    for (std::size_t k = 0; k < from.size(); ++k) reached_[k] = from[k] | anc[k];
     if (!g_.is_release(t)) set_bit(reached_, t);
   }
   /// Goes to the state after t: fills `reached_`, and `freed_` with the releases that free memory on the way. Returns how
@@ -220,7 +237,7 @@ class release_search {
   /// states are light, except t if it is a node. If r does not wait for t, it waits for light nodes only. If it does, t is one
   /// of its readers, since nothing after t has run.
   delta take(node_id t) {
-    reach(t);
+    reach(t, here_);
     for (node_id r : freed_) is_freed_[r - g_.active] = false;
     freed_.clear();
     delta rise = 0;
@@ -305,14 +322,6 @@ class release_search {
     return sum;
   }
 
-  void add(const_bit_row state, const entry& e) {
-    const auto [place, fresh] = table_.insert(state);
-    if (fresh) entries_.push_back(e), closed_.push_back(false);
-    if (closed_[place] || (!fresh && entries_[place].cost <= e.cost)) return;
-    entries_[place] = e;
-    open_.push(e.cost, place);
-  }
-
   /// All nodes: those that each event adds, and the rest. Of those that an event adds, the ones with most room come first,
   /// where the level is lower.
   std::vector<node_id> order_to(index_t at) {
@@ -356,8 +365,8 @@ class release_search {
   plain_vector<delta> rooms_;
   downset_table table_;
   std::vector<entry> entries_, children_;
-  std::vector<bool> closed_;
-  bucket_queue<index_t> open_;
+  bucket_queue<claim> open_;
+  index_t left_ = none;  // a state that is yet to be expanded
   plain_vector<bit_word> here_, reached_, joined_;
   std::optional<std::vector<node_id>> order_;
   delta floor_, ceiling_;
