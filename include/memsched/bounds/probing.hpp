@@ -12,7 +12,6 @@
 
 #include <memsched/base/bitset.hpp>
 #include <memsched/base/crew.hpp>
-#include <memsched/base/function_ref.hpp>
 #include <memsched/base/plain_vector.hpp>
 #include <memsched/bounds/inquiry.hpp>
 #include <memsched/bounds/lowest_set.hpp>

@@ -9,7 +9,6 @@
 #include <utility>
 #include <vector>
 
-#include <memsched/base/function_ref.hpp>
 #include <memsched/bounds/placing.hpp>
 #include <memsched/bounds/probing.hpp>
 #include <memsched/bounds/shaving.hpp>
