@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -29,7 +30,8 @@ enum class probing_outcome : unsigned char {
 /// Told of each minimum cut once it is solved, and how many nodes and edges that took. Returns whether to go on.
 using cut_counter = function_ref<bool(std::uint64_t visits)>;
 /// Asks `go_on` after each cut.
-inline auto at_each_cut(function_ref<bool()> go_on) {
+template <class F>
+auto at_each_cut(F go_on) {
   return [go_on](std::uint64_t) { return go_on(); };
 }
 
@@ -193,13 +195,13 @@ class inquiry {
   }
 
   /// The least that v takes if u has run before it, or has not (`inside` is false): level plus peak, bytes. u and v are
-  /// not ordered, and v has been asked about. One minimum cut.
-  delta height(const node_knowledge& k, lowest_set& cut, node_id u, bool inside) const {
-    return height_of(inside ? lowest_with(k, cut, u) : lowest_without(k, cut, u));
+  /// not ordered, and v has been asked about. One minimum cut; nothing if `count` returns false.
+  std::optional<delta> height(const node_knowledge& k, lowest_set& cut, node_id u, bool inside,
+                              bounds::cut_counter count) const {
+    const std::uint64_t before = cut.work();
+    const delta h = height_of(inside ? lowest_with(k, cut, u) : lowest_without(k, cut, u));
+    return count(visits(cut, before)) ? std::optional(h) : std::nullopt;
   }
-
-  /// The visits of a cut, before which `cut` had made `before`; the nodes of the graph, from which it was made, count too.
-  std::uint64_t visits(const lowest_set& cut, std::uint64_t before) const { return cut.work() - before + g_->size(); }
 
   node_id node() const { return v_; }
   /// In the order in which it found them.
@@ -208,6 +210,9 @@ class inquiry {
   delta next() const { return next_; }
 
  private:
+  /// The visits of a cut, before which `cut` had made `before`; the nodes of the graph, from which it was made, count too.
+  std::uint64_t visits(const lowest_set& cut, std::uint64_t before) const { return cut.work() - before + g_->size(); }
+
   /// The lowest set, changed as little as u being in it or not asks for.
   bit_set changed(const bit_set& set, node_id u, bool inside) const {
     return inside ? united(set, order_->above(u)) : minus(set, order_->below(u));

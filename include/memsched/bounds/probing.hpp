@@ -68,7 +68,7 @@ class prober {
         cuts_{lowest_set(g)} {}
 
   /// Tells `go_on` of each minimum cut; once that returns false, another call resumes. Later calls must not raise b, since
-  /// edges found for one peak hold for lower ones only. Helpers change neither the answer nor what `go_on` is told.
+  /// edges found for one peak hold for lower ones only. Helpers change neither the answer nor the cuts that `go_on` counts.
   outcome run(bytes b, cut_counter go_on, const helpers& who = {}) {
     if (bound_ != static_cast<delta>(b)) next_ = std::numeric_limits<delta>::max();
     bound_ = static_cast<delta>(b);
@@ -101,17 +101,16 @@ class prober {
     return shared;
   }
   /// The least that the nodes of an edge take if it is kept, under the edges so far: level plus peak, bytes. They are not
-  /// ordered, one at least is no release, and they have been probed. At most two minimum cuts. Returns
-  /// nothing if `count` returns false.
+  /// ordered, one at least is no release, and they have been probed. At most two minimum cuts; nothing
+  /// if `count` returns false.
   std::optional<delta> height(const precedence& e, cut_counter count) {
     delta most = 0;
     for (const bool inside : {true, false}) {
       const auto [v, u] = inside ? std::pair(e.after, e.before) : std::pair(e.before, e.after);
       if (v >= graph().active) continue;
-      const inquiry of = about(v);
-      const std::uint64_t before = cuts_.front().work();
-      most = std::max(most, of.height(known_[v], cuts_.front(), u, inside));
-      if (!count(of.visits(cuts_.front(), before))) return std::nullopt;
+      const std::optional<delta> least = about(v).height(known_[v], cuts_.front(), u, inside, count);
+      if (!least) return std::nullopt;
+      most = std::max(most, *least);
     }
     return most;
   }

@@ -59,7 +59,7 @@ struct ilp {
   /// `peak`, that of s. The lower a peak, the more precedence it forces and the smaller is the program; an order that the
   /// solver proves best among those up to one peak is best of all.
   void climb(const schedule_graph& g, search& context, solution& s, bytes peak) const {
-    const auto go_on = [&](std::uint64_t) { return context.control().count_cut(); };
+    const auto go_on = bounds::at_each_cut([&] { return context.control().count_cut(); });
     bounds::destructive_search settled(g, s.lower_bound);
     settled.run(peak, go_on);
     s.lower_bound = settled.bound();

@@ -112,14 +112,11 @@ class best_first_search {
     if (!moves_.usable()) return context_.keep_going(), done(floor_);
     if (below < static_cast<bytes>(ceiling_)) ceiling_ = static_cast<delta>(below);
     if (floor_ >= ceiling_) return done(ceiling_);
+    if (entries_.empty()) close(left_ = insert(bit_set(g_.active), static_cast<delta>(g_.base)), floor_, {none, none});
     if (left_ != none) {
       if (entries_[left_].cost >= ceiling_) return done(ceiling_);
       const index_t at = std::exchange(left_, none);
       if (visit(at) || left_ != none) return done(entries_[at].cost);
-    }
-    if (entries_.empty()) {
-      const auto start = static_cast<delta>(g_.base);
-      open_.push(floor_, {start, {none, none}, insert(bit_set(g_.active), start)});
     }
     while (!open_.empty() && open_.key() < ceiling_ && !context_.stopped()) {
       const delta cost = open_.key();
@@ -155,7 +152,7 @@ class best_first_search {
   struct claim {
     delta level;
     way by;
-    index_t at = none;  ///< if it is in the table
+    index_t at = none;  ///< of a detour: its place
   };
 
   /// Goes on from a closed downset. Returns true if that finds an order. At a limit the downset is left for the next call of

@@ -191,6 +191,8 @@ class search_control {
   bool count_cut() { return ++stats.cuts, keep_going(); }
   /// Nodes and edges that minimum cuts visit in a unit of work.
   static constexpr std::uint64_t visits_of_a_unit = 512;
+  /// Counts the visits of minimum cuts that were solved. Returns false once a limit is hit.
+  bool spend_visits(std::uint64_t visits) { return spend(visits / visits_of_a_unit); }
   /// Counts a minimum cut that visits so many nodes and edges as a state of a search with tables of `table_bytes` bytes. Of
   /// a large graph each takes milliseconds.
   bool count_cut_as_state(std::uint64_t table_bytes, std::uint64_t visits) {

@@ -34,7 +34,7 @@ inline bool part_search::cut_nodes() {
   const auto go_on = [&] { return context_.control().count_cut(); };
   const auto best = best_cut_bound(g_, order_, from(), go_on, slice_ * search_control::visits_of_a_unit, {team, over});
   if (best.v != none) raise(best.bound);
-  context_.control().spend(best.work / search_control::visits_of_a_unit);
+  context_.control().spend_visits(best.work);
   return context_.stopped() || best.gave_up;
 }
 
@@ -44,7 +44,7 @@ inline bool part_search::cut_layers() {
   const auto go_on = [&] { return context_.control().count_cut(); };
   const auto best = layers_->run(order_, from(), go_on, slice_ * search_control::visits_of_a_unit);
   if (!best.members.empty()) raise(best.bound);
-  context_.control().spend(best.work / search_control::visits_of_a_unit);
+  context_.control().spend_visits(best.work);
   const bool more = facts_.rows || context_.stopped() || best.gave_up;
   if (!more) layers_.reset();
   return more;

@@ -64,7 +64,7 @@ inline delta lowest_level_of(const schedule_graph& g, search& context) {
   bounds::lowest_set lowest(g);
   for (node_id v = 0; v < g.size(); ++v) lowest.add(v);
   const delta level = lowest.solve(g.preds, [&] { return !context.control().over(); });
-  context.control().spend(lowest.work() / search_control::visits_of_a_unit);
+  context.control().spend_visits(lowest.work());
   return level;
 }
 

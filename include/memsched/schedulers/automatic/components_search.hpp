@@ -253,7 +253,7 @@ inline void components_search::cut_at_hills() {
   bounds::layer_bound cuts(g_);
   const auto go_on = [&] { return context_.control().count_cut(); };
   const bytes bound = cuts.of(layer, best_.falls, bound_, go_on);
-  context_.control().spend(cuts.work() / search_control::visits_of_a_unit);
+  context_.control().spend_visits(cuts.work());
   raise(static_cast<delta>(bound));
 }
 
