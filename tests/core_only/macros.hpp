@@ -1,4 +1,6 @@
-// Names that headers of systems define as macros, before all of the core.
+// Names that headers of systems define as macros.
+#pragma once
+
 #define near
 #define far
 #define small char
@@ -21,4 +23,3 @@
 #define Bool int
 #define unix 1
 #define linux 1
-#include <memsched/memsched.hpp>
