@@ -58,6 +58,7 @@
 #include <memsched/network/opaque.hpp>
 #include <memsched/network/run.hpp>
 #include <memsched/network/windows.hpp>
+#include <memsched/passes/components.hpp>
 #include <memsched/passes/compose.hpp>
 #include <memsched/passes/compress.hpp>
 #include <memsched/passes/divide.hpp>

@@ -45,6 +45,7 @@ TEST_CASE("every scheduler and pass keeps its deadline on stencils, pyramids, fa
         [&](const auto&... row) { (check(std::string(row.name), typename std::decay_t<decltype(row)>::type{}), ...); },
         all_schedulers);
     check("divide", divide{} | best_first{});
+    check("components", components{} | best_first{});
     check("compress", compress{} | best_first{});
     check("probe", probe{} | best_first{});
     check("soft_budget", soft_budget{} | dp{});

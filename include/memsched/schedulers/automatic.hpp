@@ -57,10 +57,11 @@ struct apart_search {
 
 #include <algorithm>
 #include <iterator>
+#include <memory>
 #include <utility>
 
+#include <memsched/passes/components_search.hpp>
 #include <memsched/passes/in_step.hpp>
-#include <memsched/schedulers/automatic/components_search.hpp>
 #include <memsched/schedulers/automatic/parts_search.hpp>
 #include <memsched/schedulers/automatic/stages.hpp>
 #include <memsched/schedulers/best_heuristic.hpp>
@@ -94,14 +95,29 @@ void in_turns(const search& context, Open open, First first, Second second) {
   }
 }
 
-MEMSCHED_FUNCTION solution apart_search::operator()(const schedule_graph& g, search& context) const {
-  const query q = context.asked();
-  components_search apart(g, context, {}, structure::components(g), greedy{}(g, context).order);
-  while (apart.round(q)) {
+/// Begins searches of components part by part; of a component alone also from cheap orders.
+struct component_by_parts {
+  search& context;
+  facts properties;
+
+  std::unique_ptr<resumable_search> operator()(const schedule_graph& h, component_graph what,
+                                               std::vector<node_id> order) const {
+    facts f = properties;
+    f.orders = what == component_graph::beside;
+    if (what == component_graph::alone) {
+      const named_source name(context, "cheap orders");
+      solution cheap = context.control().aside([&] { return best_heuristic{}(h, context); });
+      take_if_better(h, std::move(order), cheap);
+      order = std::move(cheap.order);
+    }
+    return std::make_unique<parts_search>(h, context, f, order);
   }
-  const bool closed = apart.peak() <= std::max(apart.bound(), q.target) || apart.bound() >= q.cutoff;
-  if (!closed && !context.stopped()) context.control().give_up();
-  return {apart.order(), std::max(apart.bound(), q.target)};
+};
+
+MEMSCHED_FUNCTION solution apart_search::operator()(const schedule_graph& g, search& context) const {
+  const component_by_parts by_parts{context, {}};
+  components_search apart(g, context, by_parts, structure::components(g), greedy{}(g, context).order);
+  return apart.run(context.asked());
 }
 
 }  // namespace detail
@@ -141,7 +157,8 @@ MEMSCHED_FUNCTION solution automatic_scheduler::operator()(const schedule_graph&
     };
     std::vector<std::vector<node_id>> members = structure::components(g);
     if (members.size() > 1 && without != "components") {
-      detail::components_search apart(g, context, {.rows = rows, .without = without}, std::move(members), whole.order());
+      const detail::component_by_parts by_parts{context, {.rows = rows, .without = without}};
+      detail::components_search apart(g, context, by_parts, std::move(members), whole.order());
       detail::in_turns(
           context, open, [&] { return give_round(apart); }, [&] { return give_round(parts); });
     } else {

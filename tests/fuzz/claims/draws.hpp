@@ -131,7 +131,7 @@ struct stage {
 };
 
 inline stage any_pass_of(random& r, std::string& asked) {
-  switch (r.below(8)) {
+  switch (r.below(9)) {
     case 0:
     case 1: asked += " compress"; return {compress{any_rules(r, asked)}};
     case 2: asked += " compose"; return {compose{}};
@@ -154,6 +154,7 @@ inline stage any_pass_of(random& r, std::string& asked) {
       asked += " probe";
       return {probe{.patience = pick(asked, "patience", r.below(4))}};
     }
+    case 7: asked += " components"; return {components{}, false};
     default: {
       asked += " partition";
       partition q;

@@ -18,13 +18,14 @@
 #include <memsched/presolve/compression.hpp>
 #include <memsched/schedulers/automatic/part_search.hpp>
 #include <memsched/schedulers/best_heuristic.hpp>
+#include <memsched/search/resumable.hpp>
 
 namespace memsched {
 inline namespace MEMSCHED_ABI {
 namespace detail {
 
 /// The parts of a divided graph, each compressed and searched, highest first. The graph and the context must outlive it.
-class parts_search {
+class parts_search : public resumable_search {
  public:
   /// Starts from `order`, which is one of g. `f` holds for each part.
   parts_search(const schedule_graph& g, search& context, const facts& f, const std::vector<node_id>& order)
@@ -35,7 +36,7 @@ class parts_search {
 
   /// Gives a round to the highest part. Returns false if the query is answered, or no part has anything left to try, or a
   /// limit was hit.
-  bool round(const query& q) {
+  bool round(const query& q) override {
     if (!context_.keep_going() || open_.empty() || bound_ >= q.cutoff || open_.top().first <= std::max(bound_, q.target))
       return false;
     work_on_highest(q);
@@ -47,11 +48,11 @@ class parts_search {
     }
   }
 
-  bytes peak() const { return std::max(settled_, open_.empty() ? 0 : open_.top().first); }
+  bytes peak() const override { return std::max(settled_, open_.empty() ? 0 : open_.top().first); }
   /// No order has a smaller peak. Bytes.
-  bytes bound() const { return bound_; }
+  bytes bound() const override { return bound_; }
   /// The best order, part by part.
-  std::vector<node_id> order() const {
+  std::vector<node_id> order() const override {
     std::vector<node_id> all;
     all.reserve(g_.active);
     for (std::size_t i = 0; i < parts_.size(); ++i) {

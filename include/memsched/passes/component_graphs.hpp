@@ -10,7 +10,6 @@
 #include <memsched/base/plain_vector.hpp>
 #include <memsched/bounds/lowest_set.hpp>
 #include <memsched/graph/schedule_graph.hpp>
-#include <memsched/schedulers/automatic/bounds.hpp>
 #include <memsched/search/policy.hpp>
 
 namespace memsched {

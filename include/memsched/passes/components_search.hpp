@@ -14,13 +14,14 @@
 #include <utility>
 #include <vector>
 
+#include <memsched/base/function_ref.hpp>
 #include <memsched/base/plain_vector.hpp>
 #include <memsched/bounds/layer_bound.hpp>
 #include <memsched/graph/induced_subgraph.hpp>
-#include <memsched/schedulers/automatic/bounds.hpp>
-#include <memsched/schedulers/automatic/component_graphs.hpp>
-#include <memsched/schedulers/automatic/parts_search.hpp>
-#include <memsched/schedulers/best_heuristic.hpp>
+#include <memsched/graph/walk.hpp>
+#include <memsched/passes/component_graphs.hpp>
+#include <memsched/search/policy.hpp>
+#include <memsched/search/resumable.hpp>
 #include <memsched/structure/components.hpp>
 #include <memsched/structure/interleaving.hpp>
 
@@ -28,8 +29,19 @@ namespace memsched {
 inline namespace MEMSCHED_ABI {
 namespace detail {
 
-/// The components of a graph, searched part by part each, the highest in the best interleaving of their orders first. Copies of
-/// a component are searched once. The graph and the context must outlive it.
+/// The graphs that a search of components asks about.
+enum class component_graph {
+  alone,   ///< a component: its bound counts, and its order; asked without a target
+  beside,  ///< a component and the hills of the others: its order alone counts
+  with_x,  ///< a component and the node of the lemma at `components_search`: as `alone`
+};
+
+/// Begins a search of a graph from an order of it.
+using component_searcher =
+    base::function_ref<std::unique_ptr<resumable_search>(const schedule_graph&, component_graph, std::vector<node_id>)>;
+
+/// The components of a graph, the highest in the best interleaving of their orders first. Copies of a component are searched
+/// once. The graph, the context and the searcher must outlive it.
 ///
 /// Lemma. Levels of a component are above its start; m(d) is the lowest that a set of d's nodes leaves. Premise: T is a peak
 /// above the base, K a set of components, and d's orders of less than T - sum of m over the others have, for each d in K, a
@@ -47,12 +59,20 @@ namespace detail {
 class components_search {
  public:
   /// `members` are the components of g; `order` is one of g.
-  components_search(const schedule_graph& g, search& context, const facts& f, std::vector<std::vector<node_id>> members,
-                    const std::vector<node_id>& order);
+  components_search(const schedule_graph& g, search& context, component_searcher searcher,
+                    std::vector<std::vector<node_id>> members, const std::vector<node_id>& order);
 
   /// Gives a round to the highest component, and one to each that the bound rests on. Returns false if the query is
   /// answered, or none of them has anything left to try, or a limit was hit. Goes on where it was.
   bool round(const query& q);
+
+  /// Rounds until that returns false. Gives up if that leaves a gap before any limit.
+  solution run(const query& q) {
+    while (round(q)) {
+    }
+    if (!closed(q) && !context_.stopped()) context_.control().give_up();
+    return {order(), std::max(bound(), q.target)};
+  }
 
   bytes peak() const { return best_.peak; }
   /// No order has a smaller peak. Bytes.
@@ -63,11 +83,11 @@ class components_search {
   /// The search of a graph other than the caller's.
   struct inquiry {
     schedule_graph graph;
-    parts_search parts;
+    std::unique_ptr<resumable_search> answer;
     bool ended = false;
 
-    inquiry(schedule_graph h, search& context, const facts& f, const std::vector<node_id>& order)
-        : graph(std::move(h)), parts(graph, context, f, order) {}
+    inquiry(schedule_graph h, component_graph what, component_searcher searcher, std::vector<node_id> order)
+        : graph(std::move(h)), answer(searcher(graph, what, std::move(order))) {}
   };
   /// The premise of the lemma about a component.
   struct premise {
@@ -113,7 +133,7 @@ class components_search {
 
   const schedule_graph& g_;
   search& context_;
-  facts facts_;
+  component_searcher searcher_;
   orders members_, orders_;            // of each component
   std::vector<index_t> component_of_;  // each node
   std::vector<plain_vector<structure::hill>> hills_;
@@ -129,11 +149,11 @@ class components_search {
   std::vector<node_id> local_;
 };
 
-inline components_search::components_search(const schedule_graph& g, search& context, const facts& f, orders members,
-                                            const std::vector<node_id>& order)
+inline components_search::components_search(const schedule_graph& g, search& context, component_searcher searcher,
+                                            orders members, const std::vector<node_id>& order)
     : g_(g),
       context_(context),
-      facts_(f),
+      searcher_(searcher),
       members_(std::move(members)),
       component_of_(structure::component_of(g, members_)),
       bound_(g.base),
@@ -259,7 +279,7 @@ inline void components_search::cut_at_hills() {
 
 inline bool components_search::give_round(inquiry& i, const query& q) {
   if (i.ended) return false;
-  const bool more = context_.control().aside([&] { return context_.ask(q, [&] { return i.parts.round(q); }); });
+  const bool more = context_.control().aside([&] { return context_.ask(q, [&] { return i.answer->round(q); }); });
   i.ended = !more && !context_.stopped();
   return true;
 }
@@ -267,15 +287,13 @@ inline bool components_search::give_round(inquiry& i, const query& q) {
 /// Works on one component of a kind as if the others stood at their starts.
 inline bool components_search::work_alone(kind& k) {
   if (!k.alone) {
-    const detail::named_source name(context_, "cheap orders");
     const index_t c = k.copies.front();
-    auto cheap = context_.control().aside([&] { return best_heuristic{}(k.graph, context_); });
-    take_if_better(k.graph, order_within(g_, members_[c], orders_[c]), cheap);
-    k.alone = std::make_unique<inquiry>(k.graph, context_, facts_, cheap.order);
+    k.alone =
+        std::make_unique<inquiry>(k.graph, component_graph::alone, searcher_, order_within(g_, members_[c], orders_[c]));
   }
   const bool more = give_round(*k.alone, {});
-  raise(static_cast<delta>(k.alone->parts.bound()) + lowest_ - k.lowest);
-  take(k, k.alone->parts.order());
+  raise(static_cast<delta>(k.alone->answer->bound()) + lowest_ - k.lowest);
+  take(k, k.alone->answer->order());
   return more;
 }
 
@@ -290,7 +308,7 @@ inline bool components_search::work_beside() {
   }
   const bool more = give_round(*beside_, {bound_, best_.peak});
   const index_t c = beside_of_;
-  std::vector<node_id> order = beside_->parts.order();
+  std::vector<node_id> order = beside_->answer->order();
   std::erase_if(order, [&](node_id v) { return v >= orders_[c].size(); });
   take(std::span(&c, 1), order);
   return more;
@@ -314,10 +332,9 @@ inline void components_search::ask_beside(index_t of) {
       row.push_back({h.height - h.start, h.valley - h.start});
     }
   }
-  facts f = facts_;
-  f.orders = true;
   beside_of_ = of;
-  beside_ = std::make_unique<inquiry>(with_row(kinds_[kind_of_[of]].graph, row), context_, f, order);
+  beside_ = std::make_unique<inquiry>(with_row(kinds_[kind_of_[of]].graph, row), component_graph::beside, searcher_,
+                                      std::move(order));
 }
 
 inline components_search::premise components_search::premise_of(index_t c) const {
@@ -333,10 +350,10 @@ inline bool components_search::work_with_x(index_t c) {
   if (!k.with_x) ask_with_x(c);
   const bytes aim = static_cast<bytes>(base() + k.asked.beside + k.asked.height);
   const bool more = give_round(*k.with_x, {0, aim});
-  std::vector<node_id> order = k.with_x->parts.order();
+  std::vector<node_id> order = k.with_x->answer->order();
   std::erase(order, static_cast<node_id>(k.graph.active));
   take(k, order);
-  if (k.with_x->parts.peak() >= aim) return more;
+  if (k.with_x->answer->peak() >= aim) return more;
   weaken(k);
   return true;
 }
@@ -357,8 +374,8 @@ inline void components_search::ask_with_x(index_t c) {
   };
   const std::vector<node_id> own = order_within(g_, members_[c], orders_[c]);
   consider(own, p.falls ? hill_of(c).begin : hill_of(c).end);
-  if (k.alone) consider(k.alone->parts.order(), p.falls ? own.size() : 0);
-  k.with_x = std::make_unique<inquiry>(std::move(h), context_, facts_, best.order);
+  if (k.alone) consider(k.alone->answer->order(), p.falls ? own.size() : 0);
+  k.with_x = std::make_unique<inquiry>(std::move(h), component_graph::with_x, searcher_, std::move(best.order));
 }
 
 /// Lowers a premise that an order refutes, by as little as that order says.
@@ -367,7 +384,7 @@ inline void components_search::weaken(kind& k) {
   order_walk w(k.graph);
   bool behind = false;
   delta level = 0, height = 0;  // of x, and the highest after it, or before it if it falls
-  for (node_id v : k.with_x->parts.order()) {
+  for (node_id v : k.with_x->answer->order()) {
     if (v == x) {
       behind = true, level = w.level() - base();
       continue;
@@ -389,7 +406,7 @@ inline void components_search::conclude() {
     const kind& k = kinds_[kind_of_[c]];
     if (best_.at[c] == none) continue;
     if (k.with_x && k.asked.falls == best_.falls) {  // else of an earlier interleaving
-      const delta less = std::max<delta>(k.asked.beside + k.asked.height - above_base(k.with_x->parts.bound()), 0);
+      const delta less = std::max<delta>(k.asked.beside + k.asked.height - above_base(k.with_x->answer->bound()), 0);
       premise p = k.asked;
       p.height -= less, p.valley -= less;
       if (!positive(k, p)) continue;
@@ -397,7 +414,7 @@ inline void components_search::conclude() {
       all += p.valley - k.lowest;
       most = std::min(most, k.asked.beside + k.asked.height + lowest_ - k.lowest - less);
     } else if (k.alone) {
-      known.emplace_back(above_base(k.alone->parts.bound()), k.lowest);
+      known.emplace_back(above_base(k.alone->answer->bound()), k.lowest);
     }
   }
   for (const auto& [height, valley] : known) most = std::min(most, all - valley + height);
