@@ -77,6 +77,11 @@ mutant "dp: equal tags are equal signatures" schedulers/dp.hpp \
   's/e.tag \+ tag_of\(how.ran\)/(e.tag + tag_of(how.ran)) \& (@ ? 7U : ~0U)/; s/if \(!same\(old/if (!@ \&\& !same(old/'
 mutant "probing: the edge the other way round" bounds/inquiry.hpp 's/order\(inside \? precedence/order(inside != @ ? precedence/'
 mutant "probing: heights that were too high are forgotten" bounds/probing.hpp 's/    next_ = std::min\(next_, q.next\(\)\);/    if (!@) &/'
+file=passes/components_search.hpp
+mutant "components: valleys at the start count" $file 's/if \(!positive\(k, p\)\) continue;/if (!@ \&\& !positive(k, p)) continue;/'
+mutant "components: a bound that falls short is one" $file 's/p.height -= less, p.valley -= less;/if (!@) &/'
+mutant "components: the highest stands at its valley, too" $file 's/all - valley \+ height\)/all - (@ ? 0 : valley) + height)/'
+mutant "components: others never fall below their start" $file 's/bound\(\)\) \+ lowest_ - k.lowest\)/bound()) + (@ ? 0 : lowest_ - k.lowest))/'
 mutant "beside: what is not needed counts" search/search.hpp 's/if \(alone\) return false;/if (alone \&\& !@) return false;/'
 
 build_mutants "$program" -O2
