@@ -8,7 +8,7 @@
 
 int main() {
   memsched::problem_builder b = chain();
-  const auto good = memsched::schedule(b.build().value());
+  const auto good = memsched::schedule(b.build().value(), memsched::divide{} | memsched::automatic);
   if (good.error || good.peak != 7 || good.verdict() != memsched::verdict::optimal || peak_by_other() != 7) return 1;
   b.op({.writes = {memsched::tensor_id{1}}});
   const auto bad = b.build();

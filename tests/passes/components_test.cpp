@@ -10,11 +10,6 @@ using namespace support;
 
 namespace {
 
-result<problem> some_components(std::uint64_t seed) {
-  support::random r(seed);
-  return make_problem(random_components(seed, 2 + r.below(2), {.operators = 3 + r.below(3), .percent_updates = 5}));
-}
-
 struct refuses_pairs {
   solution operator()(const schedule_graph& g, search&) const {
     if (g.active < 3) return {{}, 0, graph_error{error_code::bad_input, "not today", {}, {}}};
@@ -28,7 +23,7 @@ TEST_CASE("components finds and claims nothing below the optimum, and with an ex
   std::size_t asked = 0, found = 0, proven = 0;
   for (std::uint64_t seed = 0; seed < seeds(1500); ++seed)
     for (const options& o : models()) {
-      const auto p = some_components(seed);
+      const auto p = few_components(seed);
       if (!p) continue;
       INFO("seed " << seed);
       const bytes optimum = schedule(*p, exhaustive{}, o).peak;
@@ -57,7 +52,7 @@ TEST_CASE("components interleaves the orders of any scheduler without loss") {
   std::size_t better = 0;
   for (std::uint64_t seed = 0; seed < seeds(500); ++seed)
     for (const options& o : models()) {
-      const auto p = some_components(seed);
+      const auto p = few_components(seed);
       if (!p) continue;
       const auto one = schedule(*p, greedy{}, o), apart = schedule(*p, components{} | greedy{}, o);
       CHECK(apart.lower_bound <= apart.peak);

@@ -24,9 +24,7 @@ TEST_CASE("the search of components finds and claims nothing below the optimum, 
   std::size_t asked = 0, found = 0, proven = 0;
   for (std::uint64_t seed = 0; seed < seeds(1500); ++seed)
     for (const options& o : models()) {
-      support::random r(seed);
-      const auto p =
-          make_problem(random_components(seed, 2 + r.below(2), {.operators = 3 + r.below(3), .percent_updates = 5}));
+      const auto p = few_components(seed);
       if (!p) continue;
       INFO("seed " << seed);
       const schedule_graph g = make_schedule_graph(p.value(), o.model());

@@ -39,26 +39,25 @@ class single_question : public resumable_search {
   /// `refusal` is set if the scheduler rejects the graph.
   single_question(const schedule_graph& g, search& context, inner_scheduler inner, std::vector<node_id> order,
                   std::optional<graph_error>& refusal)
-      : g_(g), context_(context), inner_(inner), order_(std::move(order)), refusal_(refusal) {}
+      : g_(g), context_(context), inner_(inner), best_{std::move(order)}, refusal_(refusal) {}
 
   bool round(const query&) override {
     solution s = inner_(g_, context_);
     if (s.error) return refusal_ = std::move(s.error), false;
-    if (peak_of(g_, s.order) < peak()) order_ = std::move(s.order);
-    bound_ = std::max(bound_, s.lower_bound);
+    take_if_better(g_, std::move(s.order), best_);
+    best_.lower_bound = std::max(best_.lower_bound, s.lower_bound);
     return false;
   }
-  std::vector<node_id> order() const override { return order_; }
-  bytes peak() const override { return peak_of(g_, order_); }
-  bytes bound() const override { return bound_; }
+  std::vector<node_id> order() const override { return best_.order; }
+  bytes peak() const override { return peak_of(g_, best_.order); }
+  bytes bound() const override { return best_.lower_bound; }
 
  private:
   const schedule_graph& g_;
   search& context_;
   inner_scheduler inner_;
-  std::vector<node_id> order_;
+  solution best_;
   std::optional<graph_error>& refusal_;
-  bytes bound_ = 0;
 };
 
 }  // namespace detail
