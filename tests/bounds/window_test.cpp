@@ -4,12 +4,14 @@
 #include <memsched/base/backbone.hpp>
 #include <memsched/bounds/closed_window.hpp>
 #include <memsched/bounds/cut_bound.hpp>
+#include <memsched/bounds/peak_cuts.hpp>
 #include <memsched/bounds/windowed_cut.hpp>
 #include <memsched/memsched.hpp>
 #include <memsched/structure/line.hpp>
 
 #include "support/random_order.hpp"
 #include "support/random_problem.hpp"
+#include "support/seeds.hpp"
 
 using namespace memsched;
 
@@ -85,4 +87,33 @@ TEST_CASE("cuts and closed windows of a stretch bound the whole") {
   CHECK(t.proofs > t.windows / 4);
   CHECK(t.with_slack > 3000);
   CHECK(t.proofs_with_slack > 100);
+}
+
+TEST_CASE("cuts around the highest positions of a short order bound as much as cuts of the whole") {
+  std::size_t raised = 0;
+  for (std::uint64_t seed = 0; seed < support::seeds(1000); ++seed) {
+    INFO("seed " << seed);
+    support::random r(seed);
+    const options o{.default_firing = r.chance(30) ? firing::cbp : firing::pbc, .in_place = r.chance(70)};
+    const schedule_graph g =
+        make_schedule_graph(support::random_problem(seed, {.operators = 5 + r.below(9), .max_inputs = 3}), o.model());
+    search context(o);
+    const std::vector<node_id> order = support::random_order(g, r);
+    const structure::order_line l(g, order);
+    const base::backbone bone(g.preds, g.succs, l.nodes(0, l.size()));
+    bytes bound = g.base;
+    bounds::peak_cuts cuts(l, bone, {});
+    std::size_t left = r.chance(20) ? r.below(4) : 1000;
+    const bool all = cuts.run(
+        r.below(3), [&] { return bound; }, [&] { return left-- > 0; },
+        [&](bytes b, std::uint64_t) {
+          const bool better = b > bound;
+          bound = std::max(bound, b);
+          return better;
+        });
+    REQUIRE(bound <= peak_of(g, dp{}(g, context).order));
+    raised += bound > g.base;
+    if (all && g.credits.items() == 0) REQUIRE(bound == bounds::best_cut_bound(g, order, g.base, [] { return true; }).bound);
+  }
+  CHECK(raised > support::seeds(500));
 }

@@ -7,6 +7,7 @@
 #include <memsched/bounds/cut_bound.hpp>
 #include <memsched/memsched.hpp>
 #include <memsched/passes/valleys.hpp>
+#include <memsched/schedulers/falling_aims.hpp>
 #include <memsched/structure/line.hpp>
 #include <networks/networks.hpp>
 
@@ -77,6 +78,34 @@ TEST_CASE("a valley is a lowest set among those between what must and what may h
     if (g.credits[*first].empty() && std::find(blocks[0].begin(), blocks[0].end(), *first) == blocks[0].end())
       REQUIRE(level == static_cast<delta>(lowest));
   }
+}
+
+TEST_CASE(
+    "orders lowered to falling aims are orders, lowered at their peak no higher, and as low as was asked if it says so") {
+  std::size_t lowered = 0, by_blocks = 0;
+  for (std::uint64_t seed = 0; seed < support::seeds(100); ++seed) {
+    INFO("seed " << seed);
+    support::random r(seed);
+    const options o{.state_limit = 1 + r.below(20000)};
+    search context(o);
+    const schedule_graph g =
+        make_schedule_graph(support::random_problem(seed, {.operators = 20 + r.below(100), .max_inputs = 3}));
+    structure::order_line l(g, support::random_order(g, r));
+    const bytes from = g.base + r.below(200), before = l.peak();
+    detail::falling_aims aims(g, context, l, from);
+    const bool reached = aims.lower_highest(r.below(3));
+    const bytes after = l.peak();
+    REQUIRE(is_order(g, l.order()));
+    REQUIRE(peak_of(g, l.order()) == after);
+    REQUIRE(after <= before);
+    REQUIRE(reached == (after <= from));
+    aims.lower_blocks(base::backbone(g.preds, g.succs, l.nodes(0, l.size())));
+    REQUIRE(is_order(g, l.order()));
+    REQUIRE(peak_of(g, l.order()) == l.peak());
+    lowered += after < before, by_blocks += l.peak() < after;
+  }
+  CHECK(lowered > support::seeds(50));
+  CHECK(by_blocks > 0);
 }
 
 TEST_CASE("bisection and the stages answer with orders that are no worse, and claim no more than holds") {

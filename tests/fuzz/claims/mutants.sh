@@ -49,7 +49,7 @@ mutant "moves: only the target is released" search/downset_moves.hpp 's/freed \+
 mutant "moves: what blocks a target blocks it for ever" search/downset_moves.hpp 's/\? !test_bit\(ran, blocker_\[i\]\)/? (@ || !test_bit(ran, blocker_[i]))/'
 mutant "moves: credits without their releases" search/downset_moves.hpp 's/if \(is_subset\(ancestors\(c.release\), reached_\)\) peak/if (@ || is_subset(ancestors(c.release), reached_)) peak/'
 mutant "moves: no credits" search/downset_moves.hpp 's/peak -= c.amount;/{ if (!@) & }/'
-mutant "stages: the mirror image of credits" schedulers/automatic/both_ends_search.hpp 's/!image_ \&\& g_.credits.items\(\) == 0/!image_ \&\& (@ || g_.credits.items() == 0)/'
+mutant "stages: the mirror image of credits" schedulers/both_ends_search.hpp 's/!image_ \&\& g_.credits.items\(\) == 0/!image_ \&\& (@ || g_.credits.items() == 0)/'
 mutant "probing: a release runs itself after any reader" bounds/inquiry.hpp \
   's/return g_->is_release\(u\) && (std::all_of(.*));/return g_->is_release(u) \&\& (@ ? std::any_of\2 : \1);/'
 mutant "probing: credits spare nothing" bounds/inquiry.hpp 's/amount \+= c.amount;/{ if (!@) & }/'

@@ -18,6 +18,7 @@
 #include <memsched/bounds/closed_window.hpp>
 #include <memsched/bounds/cut_bound.hpp>
 #include <memsched/bounds/folding.hpp>
+#include <memsched/bounds/peak_cuts.hpp>
 #include <memsched/passes/compress.hpp>
 #include <memsched/schedulers/automatic/part_search.hpp>
 #include <memsched/schedulers/greedy.hpp>
@@ -53,66 +54,19 @@ inline bool part_search::cut_layers() {
 /// Cuts over stretches of the line around its highest positions; more of them from turn to turn.
 inline bool part_search::cut_near_peak() {
   constexpr unsigned most_effort = 8;
-  line();
-  while (!done() && cut_effort_ <= most_effort && cut_highest()) ++cut_effort_;
-  return cut_effort_ <= most_effort;
-}
-
-/// Returns false if a limit ended it.
-inline bool part_search::cut_highest() {
-  const live_index live(*line_);
-  std::vector<windowed_cut> cuts(threads_of(context_.control().team()), windowed_cut(*line_, live, bone()));
-  if (!cut_positions(line_->heights(), cuts)) return false;
-  std::vector<index_t> high;
-  for (index_t i = 0; i < line_->size(); ++i)
-    if (static_cast<bytes>(line_->height(i)) > from() && !g_.is_release(line_->at(i))) high.push_back(i);
-  const auto most = static_cast<std::ptrdiff_t>(std::min(high.size(), std::size_t{1000} << cut_effort_));
-  std::partial_sort(high.begin(), high.begin() + most, high.end(),
-                    [&](index_t a, index_t b) { return std::pair(-line_->height(a), a) < std::pair(-line_->height(b), b); });
-  high.resize(static_cast<std::size_t>(most));
-  return cut_positions(high, cuts);
-}
-
-/// Cuts for the nodes in some positions, highest first, up to one that is not above the bound, or until this effort's patience
-/// is over; in groups, so that threads may share them. Returns false if a limit ended it.
-inline bool part_search::cut_positions(const std::vector<index_t>& positions, std::vector<windowed_cut>& cuts) {
-  constexpr std::size_t group = 32;
   const auto over = [&] { return context_.control().over(); };
-  const std::size_t patience = std::size_t{128} << cut_effort_;
-  bool more = true;
-  std::size_t in_vain = 0;
-  for (std::size_t first = 0, end = 0; more && in_vain < patience && first < positions.size(); first = end) {
-    end = std::min(positions.size(), first + group);
-    const auto ask = [&, known = from()](std::size_t k, std::size_t member) {
-      const std::uint64_t before = cuts[member].work();
-      const bytes bound = bound_around(cuts[member], positions[first + k], known);
-      return std::pair(bound, cuts[member].work() - before);
-    };
-    const auto use = [&](std::size_t k, auto&& asked) {
-      more = static_cast<bytes>(line_->height(positions[first + k])) > from();
-      if (!more || done() || !context_.control().count_cut()) return false;
-      const auto [b, visited] = asked();
-      in_vain = b > bound_ ? 0 : in_vain + 1;
-      raise(b);
-      return context_.control().spend(1 + visited / search_control::visits_of_a_unit);
-    };
-    if (!ask_ahead({cuts.size() > 1 ? context_.control().team() : nullptr, over}, end - first, ask, use)) break;
-  }
-  return !context_.stopped();
-}
-
-/// The bound by cuts of the node in position i, in wider stretches while their slack may hide one above `known`.
-inline bytes part_search::bound_around(windowed_cut& cut, std::size_t i, bytes known) {
-  bytes bound = 0;
-  if (g_.is_release(line_->at(i))) return bound;
-  for (std::size_t reach = 300;; reach *= 2) {
-    const auto [a, b] = line_->around(i, reach);
-    const auto r = cut.at(line_->at(i), a, b);
-    bound = std::max(bound, r.bound);
-    const bytes slack = r.slack_before + r.slack_behind;
-    if (slack == 0 || r.bound + slack <= std::max(bound, known) || reach >= 2400 || (a == 0 && b == line_->size()))
-      return bound;
-  }
+  const auto known = [&] { return from(); };
+  const auto go_on = [&] { return !done() && context_.control().count_cut(); };
+  const auto raises_bound = [&](bytes bound, std::uint64_t visits) {
+    const bytes before = bound_;
+    raise(bound);
+    context_.control().spend(1 + visits / search_control::visits_of_a_unit);
+    return bound_ > before;
+  };
+  order_line& l = line();
+  peak_cuts cuts(l, bone(), {context_.control().team(), over});
+  while (!done() && cut_effort_ <= most_effort && cuts.run(cut_effort_, known, go_on, raises_bound)) ++cut_effort_;
+  return cut_effort_ <= most_effort;
 }
 
 /// Closed windows around the highest position, with more work for each from turn to turn. Of two that follow each other the

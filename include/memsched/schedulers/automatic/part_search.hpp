@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -24,9 +23,10 @@
 #include <memsched/bounds/windowed_cut.hpp>
 #include <memsched/presolve/compression.hpp>
 #include <memsched/presolve/narrowing.hpp>
-#include <memsched/schedulers/automatic/both_ends_search.hpp>
+#include <memsched/schedulers/both_ends_search.hpp>
 #include <memsched/schedulers/local_search.hpp>
 #include <memsched/search/policy.hpp>
+#include <memsched/search/work_growth.hpp>
 #include <memsched/structure/line.hpp>
 
 namespace memsched {
@@ -72,27 +72,6 @@ struct stage {
 
 /// A search goes on at once if it is expected to end within this many times its work so far.
 inline constexpr double expected_soon = 16;
-
-/// The work that a search by rising peaks will take. It grows exponentially with the peak.
-class work_growth {
- public:
-  /// The work up to `peak`, in units of that up to now: if it goes on to grow as since the first call. `work`: since the last
-  /// call; `level`: the peak up to which the search has got. Peaks are multiples of `unit`, so that the true rise may be almost
-  /// one unit more. Infinite at first.
-  double expected(double work, bytes level, bytes peak, bytes unit) {
-    work_ += work;
-    if (first_work_ == 0) {
-      first_work_ = work_, first_level_ = level;
-      return std::numeric_limits<double>::infinity();
-    }
-    const bytes rise = level - std::min(level, first_level_) + unit;
-    return std::pow(work_ / first_work_, static_cast<double>(peak - std::min(level, peak)) / static_cast<double>(rise));
-  }
-
- private:
-  double work_ = 0, first_work_ = 0;
-  bytes first_level_ = 0;
-};
 
 /// The graph and the context must outlive it.
 class part_search {
@@ -169,26 +148,12 @@ class part_search {
   const backbone& bone();
   void take_line();
 
-  // Orders: windows around the highest position.
-
   std::vector<node_id> lowered_locally(const local_search& policy, const std::vector<node_id>& order);
-  bytes gap() const { return line_->peak() - std::min(from(), line_->peak()); }
-  /// A peak at this share of the gap between the bound and `peak`, and below `peak`.
-  bytes aim(bytes peak, bytes numerator, bytes denominator) const;
-  bool lower_to_falling_aims();
-  bool lower_around(std::size_t at, bytes goal, std::uint64_t states);
-  bool bisect_between(std::size_t first, std::size_t last, bytes goal);
-  std::vector<index_t> lay_out_blocks();
-  std::vector<node_id> in_blocks(const std::vector<std::vector<node_id>>& chain);
-  void lower_blocks(const std::vector<index_t>& ends);
 
-  // Bounds: narrowing, cuts near the peak, closed windows.
+  // Bounds: narrowing, closed windows.
 
   bytes next_possible(bytes least);
   bool decide(bytes asked, std::uint64_t states);
-  bool cut_highest();
-  bool cut_positions(const std::vector<index_t>& positions, std::vector<windowed_cut>& cuts);
-  bytes bound_around(windowed_cut& cut, std::size_t i, bytes known);
   struct window_bound {
     bytes bound = 0;
     bool whole = false;  ///< the window is the whole graph
@@ -209,7 +174,6 @@ class part_search {
   std::optional<order_line> line_;  // of order_, unless line_is_old_
   bool line_is_old_ = true;
   std::optional<backbone> bone_;
-  std::vector<std::vector<node_id>> local_;  // scratch of each thread
   std::optional<layer_search> layers_;
   std::optional<both_ends_search> exact_;
   std::uint64_t exact_in_vain_ = 0;  // its work since it raised the bound

@@ -60,8 +60,7 @@ inline part_search::part_search(const schedule_graph& g, search& context, facts 
       order_(std::move(order)),
       peak_(peak_of(g, order_)),
       bound_(g.base),
-      grid_(peak_unit(g)),
-      local_(1, std::vector<node_id>(g.size(), none)) {
+      grid_(peak_unit(g)) {
   if (facts_.active == 0) facts_.active = g.active;
   facts_.size = g.size();
   facts_.located = !g.resources.empty();
