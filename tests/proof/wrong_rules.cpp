@@ -20,6 +20,7 @@
 #include <memsched/bounds/placing.hpp>
 #include <memsched/certify/certify_graph.hpp>
 #include <memsched/certify/derive_rounds.hpp>
+#include <memsched/schedulers/both_ends.hpp>
 
 #include "fuzz/claims/question_limit.hpp"
 #include "fuzz/claims/questions.hpp"
@@ -62,7 +63,7 @@ bytes claimed_between(const subject& x, bytes floor, claims::random& r) {
   const bytes below = claims::detail::near(x.optimum, claims::detail::any_offset(r));
   const std::uint64_t states = r.chance(40) ? 1 + r.below(60) : 20000;
   search c(x.o);
-  if (r.chance(50)) return policy.between_from_both_ends(x.g, c, floor, below, states).bound;
+  if (r.chance(50)) return memsched::detail::both_ends{policy}.between(x.g, c, floor, below, states).bound;
   return c.control().with_states(states, [&] { return policy.between(x.g, c, floor, below); }).bound;
 }
 

@@ -5,6 +5,7 @@
 #include <initializer_list>
 #include <memsched/memsched.hpp>
 #include <memsched/presolve/compression.hpp>
+#include <memsched/schedulers/both_ends.hpp>
 #include <networks/networks.hpp>
 #include <set>
 #include <string_view>
@@ -225,8 +226,8 @@ TEST_CASE("two threads find what one finds") {
     search alone(o), beside(o);
     const schedule_graph g = make_schedule_graph(p);
     for (const bytes below : {one.peak, one.peak + 1}) {
-      const auto a = best_first{.worth_a_thread = no_limit}.between_from_both_ends(g, alone, below - 1, below, 50000);
-      const auto b = best_first{.worth_a_thread = 0}.between_from_both_ends(g, beside, below - 1, below, 50000);
+      const auto a = detail::both_ends{.worth_a_thread = no_limit}.between(g, alone, below - 1, below, 50000);
+      const auto b = detail::both_ends{.worth_a_thread = 0}.between(g, beside, below - 1, below, 50000);
       REQUIRE(a.order == b.order);
       REQUIRE(a.bound == b.bound);
       REQUIRE(alone.control().stats.states == beside.control().stats.states);

@@ -48,7 +48,6 @@ struct best_first {
   bool macros = true;
   bool commits = true;
   bool backjumps = true;
-  std::uint64_t worth_a_thread = 2000;  ///< states
   std::size_t max_nodes =
       1 << 14;  ///< larger graphs are answered with the incumbent; the ancestors of n take up to n^2/4 bytes
 
@@ -63,10 +62,6 @@ struct best_first {
   };
   /// Looks for an order with a peak below `below`; peaks below `from` are not told apart.
   finding between(const schedule_graph& g, search& context, bytes from, bytes below) const;
-  /// The same from both ends, forward and on the mirror, where a search may be much smaller; half of `states` each, one
-  /// after the other or, if there are two threads and enough to do, at once: that changes no answer.
-  finding between_from_both_ends(const schedule_graph& g, search& context, bytes from, bytes below,
-                                 std::uint64_t states) const;
 };
 
 }  // namespace MEMSCHED_ABI
@@ -80,7 +75,6 @@ struct best_first {
 
 #include <memsched/base/bucket_queue.hpp>
 #include <memsched/bounds/lowest_set.hpp>
-#include <memsched/graph/mirror.hpp>
 #include <memsched/graph/walk.hpp>
 #include <memsched/schedulers/greedy.hpp>
 #include <memsched/search/downset_moves.hpp>
@@ -310,32 +304,6 @@ MEMSCHED_FUNCTION best_first::finding best_first::between(const schedule_graph& 
                                                           bytes below) const {
   if (g.active > max_nodes) return context.control().give_up(), finding{std::nullopt, from};
   return detail::best_first_search(g, context, *this, from, below).run();
-}
-
-MEMSCHED_FUNCTION best_first::finding best_first::between_from_both_ends(const schedule_graph& g, search& context,
-                                                                         bytes from, bytes below,
-                                                                         std::uint64_t states) const {
-  const std::uint64_t half = states / 2;
-  const auto decided = [&](const finding& f) { return f.order || f.bound >= below; };
-  finding forward, backward;
-  const auto search_forward = [&](search& c) {
-    const auto search_half = [&] { return c.control().with_states(half, [&] { return between(g, c, from, below); }); };
-    forward = c.control().with_work(c.control().work_left() / 2, search_half);
-    return decided(forward);
-  };
-  const auto search_backward = [&](search& c) {
-    backward = c.control().with_states(half, [&] { return between(mirror_image(g), c, from, below); });
-  };
-  if (half >= worth_a_thread) {
-    if (!context.control().beside(search_forward, search_backward)) backward = {};
-  } else if (!search_forward(context) && !context.stopped()) {
-    search_backward(context);
-  }
-  if (decided(forward)) return forward;
-  if (backward.order) forward.order = reflected(g, std::move(*backward.order));
-  if (g.credits.items() == 0)  // else peaks are higher on the mirror
-    forward.bound = std::max(forward.bound, backward.bound);
-  return forward;
 }
 
 MEMSCHED_FUNCTION solution best_first::improve(const schedule_graph& g, search& context, solution incumbent) const {

@@ -46,7 +46,7 @@ struct bisect {
 #include <memsched/graph/walk.hpp>
 #include <memsched/passes/compress.hpp>
 #include <memsched/schedulers/as_given.hpp>
-#include <memsched/schedulers/best_first.hpp>
+#include <memsched/schedulers/both_ends.hpp>
 #include <memsched/schedulers/greedy.hpp>
 
 namespace memsched {
@@ -76,7 +76,7 @@ MEMSCHED_FUNCTION std::vector<node_id> bisect::improve(const schedule_graph& g, 
   if (g.active <= max_exact) {
     const bytes from = std::max(target, g.base);
     const auto search_below = [&](const schedule_graph& h, search&) {
-      auto found = best_first{}.between_from_both_ends(h, context, from, peak, states);
+      auto found = detail::both_ends{}.between(h, context, from, peak, states);
       if (found.bound >= peak) depth = 0;  // there is none
       return found.order ? solution{std::move(*found.order)} : as_given{}(h, context);
     };

@@ -12,7 +12,7 @@
 #include <memsched/graph/walk.hpp>
 #include <memsched/passes/compress.hpp>
 #include <memsched/schedulers/as_given.hpp>
-#include <memsched/schedulers/best_first.hpp>
+#include <memsched/schedulers/both_ends.hpp>
 #include <memsched/search/policy.hpp>
 #include <memsched/structure/line.hpp>
 
@@ -48,7 +48,7 @@ inline std::optional<std::vector<node_id>> lower_stretch(const schedule_graph& g
                                                          std::vector<node_id>& local) {
   const auto lower = [&](const schedule_graph& part, std::vector<node_id> order, bytes peak) {
     const auto below_peak = [&](const schedule_graph& h, search& c) {
-      auto found = best_first{}.between_from_both_ends(h, c, std::min(std::max(goal, part.base), peak - 1), peak, states);
+      auto found = both_ends{}.between(h, c, std::min(std::max(goal, part.base), peak - 1), peak, states);
       return found.order ? solution{std::move(*found.order)} : as_given{}(h, c);
     };
     solution s{std::move(order)};

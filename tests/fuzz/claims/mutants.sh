@@ -41,7 +41,7 @@ mutant "releases: what waits for light nodes stays" schedulers/release_search.hp
 mutant "releases: all that is freed is spared" schedulers/release_search.hpp 's/sum \+= std::max<delta>\(0, left\);/if (@) sum += -g_.cost[r].impact; else &/'
 mutant "backjumps: no lowest set between" schedulers/best_first.hpp \
   's/const bit_set best = lowest_between.*/bit_set best(g_.active); if (@) unite_bits(best, table_[at]); else best = lowest_between(table_[first], table_[at]);/'
-mutant "mirror: bounds hold with credits" schedulers/best_first.hpp 's/if \(g.credits.items\(\) == 0\)  /if (@ || g.credits.items() == 0)  /'
+mutant "mirror: bounds hold with credits" schedulers/both_ends.hpp 's/if \(g.credits.items\(\) == 0\)  /if (@ || g.credits.items() == 0)  /'
 mutant "moves: other readers of releases change nothing" search/downset_moves.hpp 's/if \((g_.is_release\(s\) .*)\) add_readers/if (!@ \&\& (\1)) add_readers/'
 mutant "moves: side releases are passed over" search/downset_moves.hpp 's/\(feeders_->is_side\(r\) \? passes_side/(!@ \&\& feeders_->is_side(r) ? passes_side/'
 mutant "moves: releases on the way come at its end" search/downset_moves.hpp 's/if \(!is_covered\(reached_, ran, ancestors\(r\)\)\)/if (!@ \&\& !is_covered(reached_, ran, ancestors(r)))/'
@@ -49,7 +49,7 @@ mutant "moves: only the target is released" search/downset_moves.hpp 's/freed \+
 mutant "moves: what blocks a target blocks it for ever" search/downset_moves.hpp 's/\? !test_bit\(ran, blocker_\[i\]\)/? (@ || !test_bit(ran, blocker_[i]))/'
 mutant "moves: credits without their releases" search/downset_moves.hpp 's/if \(is_subset\(ancestors\(c.release\), reached_\)\) peak/if (@ || is_subset(ancestors(c.release), reached_)) peak/'
 mutant "moves: no credits" search/downset_moves.hpp 's/peak -= c.amount;/{ if (!@) & }/'
-mutant "stages: the mirror image of credits" schedulers/both_ends_search.hpp 's/!image_ \&\& g_.credits.items\(\) == 0/!image_ \&\& (@ || g_.credits.items() == 0)/'
+mutant "stages: the mirror image of credits" schedulers/both_ends.hpp 's/!image_ \&\& g_.credits.items\(\) == 0/!image_ \&\& (@ || g_.credits.items() == 0)/'
 mutant "probing: a release runs itself after any reader" bounds/inquiry.hpp \
   's/return g_->is_release\(u\) && (std::all_of(.*));/return g_->is_release(u) \&\& (@ ? std::any_of\2 : \1);/'
 mutant "probing: credits spare nothing" bounds/inquiry.hpp 's/amount \+= c.amount;/{ if (!@) & }/'

@@ -19,6 +19,7 @@
 #include <memsched/bounds/shaving.hpp>
 #include <memsched/memsched.hpp>
 #include <memsched/presolve/narrowing.hpp>
+#include <memsched/schedulers/both_ends.hpp>
 #include <memsched/schedulers/release_search.hpp>
 #include <memsched/search/downset_moves.hpp>
 
@@ -151,7 +152,7 @@ inline complaint ask_between(const subject& x, random& r, std::string& asked) {
   const bool both = r.chance(50);
   asked += " from=" + number(from) + " below=" + number(below) + " states=" + number(states) + (both ? " both ends" : "");
   search c(x.o);
-  const auto f = both ? policy.between_from_both_ends(x.g, c, from, below, states)
+  const auto f = both ? memsched::detail::both_ends{policy}.between(x.g, c, from, below, states)
                       : c.control().with_states(states, [&] { return policy.between(x.g, c, from, below); });
   if (f.bound > std::max(from, x.optimum)) return compared("bound", f.bound, x.optimum);
   if (f.bound > below && f.bound > from) return compared("bound beyond what was asked", f.bound, x.optimum);

@@ -21,6 +21,7 @@
 #include <memsched/bounds/peak_cuts.hpp>
 #include <memsched/passes/compress.hpp>
 #include <memsched/schedulers/automatic/part_search.hpp>
+#include <memsched/schedulers/both_ends.hpp>
 #include <memsched/schedulers/greedy.hpp>
 #include <memsched/schedulers/release_search.hpp>
 
@@ -220,8 +221,8 @@ inline bool part_search::search_below() {
 /// Looks for an order with a peak of at most `asked`, on a graph narrowed for that. Returns whether that was decided.
 inline bool part_search::decide(bytes asked, std::uint64_t states) {
   const narrowing& narrow = narrowed_->known_up_to(asked);
-  auto found = context_.control().aside(
-      [&] { return best_first{}.between_from_both_ends(narrow.graph(), context_, asked, asked + 1, states); });
+  auto found =
+      context_.control().aside([&] { return both_ends{}.between(narrow.graph(), context_, asked, asked + 1, states); });
   if (found.order) {
     take(narrow.expand(std::move(*found.order)));
   } else if (found.bound > asked) {

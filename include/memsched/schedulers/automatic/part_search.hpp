@@ -23,7 +23,7 @@
 #include <memsched/bounds/windowed_cut.hpp>
 #include <memsched/presolve/compression.hpp>
 #include <memsched/presolve/narrowing.hpp>
-#include <memsched/schedulers/both_ends_search.hpp>
+#include <memsched/schedulers/both_ends.hpp>
 #include <memsched/schedulers/local_search.hpp>
 #include <memsched/search/policy.hpp>
 #include <memsched/search/work_growth.hpp>

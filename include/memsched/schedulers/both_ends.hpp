@@ -1,24 +1,70 @@
-// An exact search from both ends of a graph that goes on from turn to turn.
+// Exact search from both ends of a graph: of two searches, forward and on the mirror image, one may be much smaller.
 #pragma once
 
-#include <memsched/base/linkage.hpp>
-
-#if MEMSCHED_DEFINED_HERE
-
-#include <algorithm>
 #include <cstdint>
-#include <optional>
-#include <utility>
 
-#include <memsched/graph/mirror.hpp>
+#include <memsched/base/linkage.hpp>
 #include <memsched/schedulers/best_first.hpp>
 
 namespace memsched {
 inline namespace MEMSCHED_ABI {
 namespace detail {
 
-/// The search from both ends, forward and on the mirror image, where a search may be much smaller. Forward has the first turn;
-/// then both do equal work, until one of them is behind: it ends. With credits, which have no mirror image, forward only.
+/// The search from both ends with a limit of states that is known.
+struct both_ends {
+  best_first policy{};
+  std::uint64_t worth_a_thread = 2000;  ///< states
+
+  /// As `best_first::between`, with half of `states` forward and half on the mirror; one after the other or, if there are two
+  /// threads and enough to do, at once: that changes no answer.
+  best_first::finding between(const schedule_graph& g, search& context, bytes from, bytes below, std::uint64_t states) const;
+};
+
+}  // namespace detail
+}  // namespace MEMSCHED_ABI
+}  // namespace memsched
+
+#if MEMSCHED_DEFINED_HERE
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include <memsched/graph/mirror.hpp>
+
+namespace memsched {
+inline namespace MEMSCHED_ABI {
+namespace detail {
+
+MEMSCHED_FUNCTION best_first::finding both_ends::between(const schedule_graph& g, search& context, bytes from, bytes below,
+                                                         std::uint64_t states) const {
+  const std::uint64_t half = states / 2;
+  const auto decided = [&](const best_first::finding& f) { return f.order || f.bound >= below; };
+  best_first::finding forward, backward;
+  const auto search_forward = [&](search& c) {
+    const auto search_half = [&] {
+      return c.control().with_states(half, [&] { return policy.between(g, c, from, below); });
+    };
+    forward = c.control().with_work(c.control().work_left() / 2, search_half);
+    return decided(forward);
+  };
+  const auto search_backward = [&](search& c) {
+    backward = c.control().with_states(half, [&] { return policy.between(mirror_image(g), c, from, below); });
+  };
+  if (half >= worth_a_thread) {
+    if (!context.control().beside(search_forward, search_backward)) backward = {};
+  } else if (!search_forward(context) && !context.stopped()) {
+    search_backward(context);
+  }
+  if (decided(forward)) return forward;
+  if (backward.order) forward.order = reflected(g, std::move(*backward.order));
+  if (g.credits.items() == 0)  // else peaks are higher on the mirror
+    forward.bound = std::max(forward.bound, backward.bound);
+  return forward;
+}
+
+/// The search from both ends from turn to turn. Forward has the first turn; then both do equal work, until one of them is
+/// behind: it ends. With credits, which have no mirror image, forward only.
 class both_ends_search {
  public:
   both_ends_search(const schedule_graph& g, search& context, const best_first& policy, bytes from, bytes below)
