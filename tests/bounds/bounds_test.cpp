@@ -151,6 +151,28 @@ TEST_CASE("a search of layers that stops and goes on finds what one without a st
   REQUIRE(stopped > cases);
 }
 
+TEST_CASE("a search of layers ends soon after its patience, also within one large layer") {
+  problem_builder b;
+  std::vector<tensor_id> all;
+  for (int i = 0; i < 3000; ++i) b.op({.writes = {all.emplace_back(b.tensor(1))}});
+  for (tensor_id t : all) b.op({.reads = {t}});
+  const schedule_graph g = make_schedule_graph(b.build().value());
+  const auto go_on = [] { return true; };
+  const std::vector<node_id> order = g.topological_order();  // all sources first: far higher than any bound
+  const bounds::best_layer whole = bounds::layer_search(g).run(order, 0, go_on, std::uint64_t{1} << 40);
+  bounds::layer_search layers(g);
+  bounds::best_layer part{.gave_up = true};
+  std::size_t calls = 0;
+  for (; part.gave_up; ++calls) {
+    const std::uint64_t patience = std::uint64_t{1000} << std::min<std::size_t>(calls, 12);
+    part = layers.run(order, part.bound, go_on, patience);
+    if (calls == 0) CHECK(part.work < 4 * (std::uint64_t{1} << 20));  // a layer asks once for each million
+  }
+  CHECK(calls > 3);
+  CHECK(whole.work > 16 * (std::uint64_t{1} << 20));
+  CHECK(part.bound == whole.bound);
+}
+
 TEST_CASE("probing never refutes a peak that is reached, and its edges keep an order that reaches it") {
   for (std::uint64_t seed = 0; seed < cases; ++seed)
     for (const options& o : models()) {

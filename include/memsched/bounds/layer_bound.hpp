@@ -162,7 +162,8 @@ class layer_search {
   /// The best bound of the layers, no less than `start`; bytes. Layers are tried by the memory that `order` takes when it
   /// runs their first member, or their last. A layer is passed over if that memory, or its bound by an earlier call, is
   /// no more than the bound so far. Asks `go_on` before each cut and each kind of layers. Gives up if the bound has not
-  /// risen for `patience` nodes and edges visited, which only large graphs take; another call goes on from there.
+  /// risen for `patience` nodes and edges visited, which only large graphs take; within a layer for eight times as many, and
+  /// at least twice as many as the last time. Another call goes on from there.
   MEMSCHED_FUNCTION best_layer run(std::span<const node_id> order, bytes start, function_ref<bool()> go_on,
                                    std::uint64_t patience = std::uint64_t{3} << 22);
 
@@ -172,6 +173,7 @@ class layer_search {
     std::size_t layer;
     bool first;
     bytes most;
+    std::uint64_t patience = 0;  ///< nodes and edges that the last attempt could visit
   };
 
   const schedule_graph* g_;
@@ -260,16 +262,20 @@ MEMSCHED_FUNCTION best_layer layer_search::run(std::span<const node_id> order, b
   best_layer best{.bound = start};
   const question* by = nullptr;
   bool more = true;
-  const auto ask = [&] { return more = more && go_on(); };
   const std::uint64_t before = bounds_.work();
-  std::uint64_t end = before + patience;
+  std::uint64_t end = before + patience, end_of_layer = 0;
+  const auto ask = [&] {
+    best.gave_up = bounds_.work() > std::max(end, end_of_layer);
+    return more = more && !best.gave_up && go_on();
+  };
   for (const auto& [reached, q] : open) {
     if (reached <= best.bound || !ask()) break;
     if (q->most <= best.bound) continue;
-    best.gave_up = bounds_.work() > end;
-    if (best.gave_up) break;
+    q->patience = std::max(8 * patience, 2 * q->patience);
+    end_of_layer = bounds_.work() + q->patience;
     const bytes bound = bounds_.of(layers_[q->layer], q->first, best.bound, ask);
     if (!more) break;
+    end_of_layer = 0;
     if (bound > best.bound) best.bound = bound, by = q, end = bounds_.work() + patience;
     q->most = best.bound;
   }
