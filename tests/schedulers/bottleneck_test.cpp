@@ -8,6 +8,7 @@
 #include <memsched/memsched.hpp>
 #include <memsched/passes/valleys.hpp>
 #include <memsched/schedulers/falling_aims.hpp>
+#include <memsched/schedulers/far_moves.hpp>
 #include <memsched/structure/line.hpp>
 #include <networks/networks.hpp>
 
@@ -78,6 +79,49 @@ TEST_CASE("a valley is a lowest set among those between what must and what may h
     if (g.credits[*first].empty() && std::find(blocks[0].begin(), blocks[0].end(), *first) == blocks[0].end())
       REQUIRE(level == static_cast<delta>(lowest));
   }
+}
+
+TEST_CASE("far moves give an order with a smaller peak, or none") {
+  std::size_t moved = 0;
+  for (std::uint64_t seed = 0; seed < support::seeds(1000); ++seed) {
+    INFO("seed " << seed);
+    support::random r(seed);
+    const options o{.default_firing = r.chance(30) ? firing::cbp : firing::pbc, .in_place = r.chance(70)};
+    search context(o);
+    const schedule_graph g =
+        make_schedule_graph(support::random_problem(seed, {.operators = 1 + r.below(60), .max_inputs = 3}), o.model());
+    const structure::order_line l(g, support::random_order(g, r));
+    const auto order = detail::moved_far(l, context);
+    if (!order) continue;
+    ++moved;
+    REQUIRE(is_order(g, *order));
+    REQUIRE(peak_of(g, *order) < l.peak());
+  }
+  CHECK(moved > support::seeds(300));
+}
+
+TEST_CASE("far moves bring what frees memory before the peak, to where there is room for it") {
+  // One operator that reads 64 bytes with a workspace of 900 stands at the end of a long chain; three of the chain's first have
+  // room for it.
+  problem_builder b;
+  const tensor_id kept = b.tensor(64);
+  b.op({.writes = {kept}});
+  tensor_id last = kept;
+  for (int i = 0; i < 500; ++i) {
+    const tensor_id next = b.tensor(1);
+    b.op({.reads = i == 0 ? std::vector<tensor_id>{} : std::vector{last},
+          .writes = {next},
+          .workspace = i < 3 ? 10U : 1000U});
+    last = next;
+  }
+  b.op({.reads = {kept}, .workspace = 900});
+  const schedule_graph g = make_schedule_graph(b.build().value());
+  const options o{};
+  search context(o);
+  const structure::order_line l(g, as_given{}(g, context).order);
+  const auto order = detail::moved_far(l, context);
+  REQUIRE(order);
+  CHECK(peak_of(g, *order) == l.peak() - 64);
 }
 
 TEST_CASE(

@@ -51,6 +51,7 @@ class falling_aims {
     return aim_between(from_, line_.peak(), unit_, numerator, denominator);
   }
   bool lower_around(std::size_t at, bytes goal, unsigned effort);
+  bool move_far();
   std::optional<std::vector<node_id>> bisected(std::size_t first, std::size_t last, bytes goal, search& c,
                                                std::vector<node_id>& local) const;
   std::vector<index_t> lay_out_blocks(const backbone& bone);
@@ -61,6 +62,7 @@ class falling_aims {
   search& context_;
   order_line& line_;
   bytes from_, unit_;
+  node_id asked_ = none;                     // the highest when far moves were asked for
   std::vector<std::vector<node_id>> local_;  // scratch of each thread
 };
 
@@ -78,6 +80,7 @@ class falling_aims {
 #include <memsched/graph/induced_subgraph.hpp>
 #include <memsched/passes/valleys.hpp>
 #include <memsched/schedulers/bisect.hpp>
+#include <memsched/schedulers/far_moves.hpp>
 #include <memsched/schedulers/greedy.hpp>
 #include <memsched/schedulers/lower_stretch.hpp>
 
@@ -90,7 +93,7 @@ MEMSCHED_FUNCTION bool falling_aims::lower_highest(unsigned effort) {
     const bytes goal = aim(3, 4);
     while (line_.peak() > goal) {
       if (!context_.keep_going()) return false;
-      if (!lower_around(line_.highest(), goal, effort)) return false;
+      if (!lower_around(line_.highest(), goal, effort) && !move_far()) return false;
       context_.report(line_.peak(), 0);
     }
   }
@@ -113,6 +116,15 @@ MEMSCHED_FUNCTION bool falling_aims::lower_around(std::size_t at, bytes goal, un
     if (order) return line_.replace(line_.legal_from(first), *order), true;
   }
   return false;
+}
+
+/// Moves nodes far along the line, which lowers its highest position; asked once for each.
+MEMSCHED_FUNCTION bool falling_aims::move_far() {
+  const node_id highest = line_.at(line_.highest());
+  if (std::exchange(asked_, highest) == highest) return false;
+  const auto order = moved_far(line_, context_);
+  if (order) line_ = order_line(g_, *order);
+  return order.has_value();
 }
 
 /// Another order of a stretch that bisection lowers to the aim, or towards it.

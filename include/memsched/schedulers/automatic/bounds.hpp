@@ -66,6 +66,7 @@ inline bool part_search::cut_near_peak() {
   };
   order_line& l = line();
   peak_cuts cuts(l, bone(), {context_.control().team(), over});
+  cut_effort_ = std::min(cut_effort_, most_effort);  // once more if it ended at another peak
   while (!done() && cut_effort_ <= most_effort && cuts.run(cut_effort_, known, go_on, raises_bound)) ++cut_effort_;
   return cut_effort_ <= most_effort;
 }
@@ -78,6 +79,7 @@ inline bool part_search::close_windows() {
   line();
   bone();
   const live_index live(*line_);
+  window_effort_ = std::min(window_effort_, most_effort);
   for (; !done() && window_effort_ <= most_effort; window_effort_ += !context_.stopped())
     for (std::size_t i = 0; i < reaches.size() && !done();) {
       window_bound one, next;

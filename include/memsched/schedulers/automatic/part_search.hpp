@@ -68,6 +68,7 @@ struct stage {
   double share;                ///< work in the first round, in units of `part_search::unit`; it doubles from round to round
   double each_node;            ///< and for each active node
   bool (part_search::*run)();  ///< returns whether another call, with more work, may find more
+  bool at_peak = false;        ///< looks where the order is highest: after it ended it goes on with a lower order
 };
 
 /// A search goes on at once if it is expected to end within this many times its work so far.
@@ -125,6 +126,7 @@ class part_search {
   struct turn {
     unsigned doubled = 0, in_vain = 0;  ///< how often its slice was; turns in a row without gain
     bool rests = false, ended = false;
+    bytes peak = no_limit;  // when it ended
   };
 
   bool fits(const stage& s) const;

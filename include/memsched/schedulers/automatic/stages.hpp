@@ -37,11 +37,11 @@ inline const std::array<stage, part_search::stage_count> part_search::stages{{
     {"blocks", lowers, worth_lowering, 1, 8, &part_search::order_blocks},
     {"peak", lowers, worth_lowering, 0.5, 0.25, &part_search::lower_highest},
     {"near cuts", raises, [](const facts& f) { return f.located && f.active > (f.whole ? huge : large); },
-     0.25, 0.5, &part_search::cut_near_peak},
+     0.25, 0.5, &part_search::cut_near_peak, true},
     {"exact", both, [](const facts& f) { return worth_searching(f) && (!f.orders || f.active <= large); },
      3, 1, &part_search::search_exactly},
     {"windows", raises, [](const facts& f) { return f.located && !f.whole && f.active > large; },
-     0, 4, &part_search::close_windows},
+     0, 4, &part_search::close_windows, true},
     {"closed", both, worth_closing, 12, 4, &part_search::work_on_closed},
     {"local", lowers, [](const facts& f) { return !f.whole && !f.orders && !f.closed; }, 1, 0.25, &part_search::search_locally},
     {"probing", raises, worth_probing, 4, 8, &part_search::probe},
@@ -71,6 +71,7 @@ inline bool part_search::round(const query& q) {
   bool more = false;
   for (std::size_t i = 0; i < stage_count && !done() && context_.keep_going(); ++i) {
     turn& t = turns_[i];
+    if (stages[i].at_peak && peak_ < t.peak) t.ended = false;
     if (t.ended || !fits(stages[i])) continue;
     more = true;
     if (std::exchange(t.rests, false)) continue;
@@ -98,6 +99,7 @@ inline bool part_search::give_turn(const stage& s, turn& t) {
   const bool lowered = peak_ < before.first;
   if (!lowered || context_.control().work() - begun >= slice_) ++t.doubled;
   t.ended = !more && !context_.stopped();
+  t.peak = peak_;
   t.in_vain = before == std::pair(peak_, bound_) ? t.in_vain + 1 : 0;
   t.rests = s.does == stage::lowers && t.in_vain >= 2 && t.in_vain % 2 == 0;
   report();

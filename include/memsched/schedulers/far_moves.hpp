@@ -1,0 +1,180 @@
+// Moves of nodes far along an order, found by one minimum cut.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include <memsched/base/linkage.hpp>
+#include <memsched/search/policy.hpp>
+#include <memsched/structure/line.hpp>
+
+namespace memsched {
+inline namespace MEMSCHED_ABI {
+namespace detail {
+
+/// Another order of a line's nodes with a smaller peak, if far moves lead to one. Let v be the active node at the highest
+/// position, and L a lowest set that can have run before it. Nodes of L that run after v are moved to where the level is
+/// lowest between their predecessors and v, and nodes outside of L that run before v to where it is lowest between v and
+/// their successors, each together with those among them that it is tied to. A move that raises the peak is left out. One
+/// minimum cut of the graph, and O(nodes + edges) for each of at most 16 moves.
+MEMSCHED_FUNCTION std::optional<std::vector<node_id>> moved_far(const order_line& line, search& context);
+
+}  // namespace detail
+}  // namespace MEMSCHED_ABI
+}  // namespace memsched
+
+#if MEMSCHED_DEFINED_HERE
+
+#include <algorithm>
+#include <cstddef>
+#include <utility>
+
+#include <memsched/base/plain_vector.hpp>
+#include <memsched/bounds/cut_bound.hpp>
+#include <memsched/graph/walk.hpp>
+
+namespace memsched {
+inline namespace MEMSCHED_ABI {
+namespace detail {
+
+/// The nodes that a lowest set before one node asks to move, in groups of tied ones that have room in their new place.
+class far_moves {
+ public:
+  /// `low` is the set, v not in it.
+  far_moves(const order_line& line, node_id v, const std::vector<node_id>& low)
+      : line_(line), g_(line.graph()), middle_(line.position(v)), in_(g_.size(), false), group_(g_.size(), none) {
+    for (node_id u : low) in_[u] = true;
+    for (std::size_t i = 0; i < line.size(); ++i)
+      if (const node_id u = line.at(i); !g_.is_release(u) && moves(u) && group_[u] == none) add_group(u);
+  }
+
+  struct move {
+    std::vector<node_id> nodes;  ///< in the line's order
+    std::size_t to;              ///< the position before which they run
+  };
+  const std::vector<move>& all() const { return moves_; }
+
+  /// The line's order with some of the moves made.
+  std::vector<node_id> order_with(const plain_vector<bool>& made) const {
+    plain_vector<std::pair<std::size_t, std::size_t>> places;
+    plain_vector<bool> away(g_.size(), false);
+    for (std::size_t m = 0; m < moves_.size(); ++m) {
+      if (!made[m]) continue;
+      places.emplace_back(moves_[m].to, m);
+      for (node_id u : moves_[m].nodes) away[u] = true;
+    }
+    std::sort(places.begin(), places.end());
+    std::vector<node_id> order;
+    order.reserve(g_.active);
+    std::size_t next = 0;
+    for (std::size_t i = 0; i <= line_.size(); ++i) {
+      for (; next < places.size() && places[next].first == i; ++next)
+        for (node_id u : moves_[places[next].second].nodes) order.push_back(u);
+      if (i < line_.size() && !g_.is_release(line_.at(i)) && !away[line_.at(i)]) order.push_back(line_.at(i));
+    }
+    return order;
+  }
+
+ private:
+  /// Whether a node stands on the wrong side of v.
+  bool moves(node_id u) const {
+    const std::size_t at = line_.position(u);
+    return at != middle_ && in_[u] == (at > middle_);
+  }
+
+  /// Collects the nodes that move in u's direction and are tied to u by edges or by releases that wait for both.
+  void add_group(node_id u) {
+    const bool earlier = in_[u];
+    std::vector<node_id> members, stack{u};
+    group_[u] = u;
+    while (!stack.empty()) {
+      const node_id x = stack.back();
+      stack.pop_back();
+      members.push_back(x);
+      const auto visit = [&](node_id y) {
+        if (group_[y] != none || (!g_.is_release(y) && (!moves(y) || in_[y] != earlier))) return;
+        group_[y] = u;
+        stack.push_back(y);
+      };
+      for (node_id y : g_.preds[x]) visit(y);
+      for (node_id y : g_.succs[x]) visit(y);
+    }
+    std::sort(members.begin(), members.end(), [&](node_id a, node_id b) { return line_.position(a) < line_.position(b); });
+    std::size_t first = earlier ? 0 : middle_ + 1, last = earlier ? middle_ : line_.size();
+    for (node_id x : members)
+      for (node_id y : earlier ? g_.preds[x] : g_.succs[x]) {
+        if (g_.is_release(x) || g_.is_release(y) || group_[y] == u) continue;
+        if (earlier) first = std::max(first, line_.position(y) + std::size_t{1});
+        else last = std::min(last, std::size_t{line_.position(y)});
+      }
+    const std::size_t to = lowest_between(first, last);
+    if (height(members, to) >= line_.height(line_.highest())) return;
+    std::erase_if(members, [&](node_id x) { return g_.is_release(x); });
+    moves_.push_back({std::move(members), to});
+  }
+  /// The height of a group that runs before position `to`, its credits spared.
+  delta height(const std::vector<node_id>& members, std::size_t to) const {
+    delta level = line_.level(to), top = level;
+    for (node_id x : members)
+      if (line_.position(x) < to) level -= g_.cost[x].impact;
+    for (node_id x : members) {
+      if (g_.is_release(x)) continue;
+      delta peak = g_.cost[x].peak;
+      for (const auto& c : g_.credits[x]) peak -= c.amount;
+      top = std::max(top, level + peak);
+      level += g_.cost[x].impact;
+      const auto ran = [&](node_id y) {
+        return group_[y] == group_[x] ? line_.position(y) <= line_.position(x) : line_.position(y) < to;
+      };
+      for (node_id r : g_.succs[x])
+        if (g_.is_release(r) && std::all_of(g_.preds[r].begin(), g_.preds[r].end(), ran)) level += g_.cost[r].impact;
+    }
+    return top;
+  }
+  std::size_t lowest_between(std::size_t first, std::size_t last) const {
+    std::size_t best = last;
+    for (std::size_t i = last; i-- > first;)
+      if (line_.legal(i) && line_.level(i) <= line_.level(best)) best = i;
+    return best;
+  }
+
+  const order_line& line_;
+  const schedule_graph& g_;
+  std::size_t middle_;
+  plain_vector<bool> in_;
+  std::vector<node_id> group_;  // a node of the group of each, or none
+  std::vector<move> moves_;
+};
+
+MEMSCHED_FUNCTION std::optional<std::vector<node_id>> moved_far(const order_line& line, search& context) {
+  constexpr std::size_t most_moves = 16;
+  const schedule_graph& g = line.graph();
+  std::size_t at = line.highest();
+  while (at > 0 && !line.legal(at)) --at;
+  if (line.size() == 0 || !context.control().count_cut()) return std::nullopt;
+  const node_id v = line.at(at);
+  cut_bound cut(g);
+  const bytes lowest = cut.at(v, 0, [&] { return context.keep_going(); });
+  context.control().spend_visits(cut.work());
+  if (context.stopped() || static_cast<delta>(lowest) >= line.height(at)) return std::nullopt;
+  const far_moves moves(line, v, cut.ran());
+  plain_vector<bool> made(moves.all().size(), false);
+  std::vector<node_id> best;
+  bytes peak = line.peak();
+  for (std::size_t m = 0; m < std::min(made.size(), most_moves) && context.keep_going(); ++m) {
+    context.control().spend(g.size() / 256);
+    made[m] = true;
+    std::vector<node_id> order = moves.order_with(made);
+    const bytes other = peak_of(g, order);
+    made[m] = other <= peak;
+    if (made[m]) peak = other, best = std::move(order);
+  }
+  if (peak >= line.peak()) return std::nullopt;
+  return best;
+}
+
+}  // namespace detail
+}  // namespace MEMSCHED_ABI
+}  // namespace memsched
+
+#endif
