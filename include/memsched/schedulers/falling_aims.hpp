@@ -32,7 +32,7 @@ class falling_aims {
       : g_(g),
         context_(context),
         line_(line),
-        from_(from),
+        from_(std::max(from, g.base)),
         unit_(peak_unit(g)),
         local_(1, std::vector<node_id>(g.size(), none)) {}
 

@@ -16,7 +16,7 @@ namespace detail {
 /// position, and L a lowest set that can have run before it. Nodes of L that run after v are moved to where the level is
 /// lowest between their predecessors and v, and nodes outside of L that run before v to where it is lowest between v and
 /// their successors, each together with those among them that it is tied to. A move that raises the peak is left out. One
-/// minimum cut of the graph, and O(nodes + edges) for each of at most 16 moves.
+/// minimum cut of the graph, for an eighth of the work that is left at most, and O(nodes + edges) for each of at most 16 moves.
 MEMSCHED_FUNCTION std::optional<std::vector<node_id>> moved_far(const order_line& line, search& context);
 
 }  // namespace detail
@@ -27,6 +27,7 @@ MEMSCHED_FUNCTION std::optional<std::vector<node_id>> moved_far(const order_line
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <utility>
 
 #include <memsched/base/plain_vector.hpp>
@@ -154,9 +155,12 @@ MEMSCHED_FUNCTION std::optional<std::vector<node_id>> moved_far(const order_line
   if (line.size() == 0 || !context.control().count_cut()) return std::nullopt;
   const node_id v = line.at(at);
   cut_bound cut(g);
-  const bytes lowest = cut.at(v, 0, [&] { return context.keep_going(); });
+  constexpr std::uint64_t of_a_unit = search_control::visits_of_a_unit;
+  const std::uint64_t most_visits = std::min(context.control().work_left() / 8, no_limit / of_a_unit) * of_a_unit;
+  const bytes lowest = cut.at(v, 0, [&] { return cut.work() <= most_visits && context.keep_going(); });
+  const bool solved = cut.work() <= most_visits;
   context.control().spend_visits(cut.work());
-  if (context.stopped() || static_cast<delta>(lowest) >= line.height(at)) return std::nullopt;
+  if (!solved || context.stopped() || static_cast<delta>(lowest) >= line.height(at)) return std::nullopt;
   const far_moves moves(line, v, cut.ran());
   plain_vector<bool> made(moves.all().size(), false);
   std::vector<node_id> best;
