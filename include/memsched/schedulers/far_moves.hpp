@@ -83,9 +83,16 @@ class far_moves {
     return at != middle_ && in_[u] == (at > middle_);
   }
 
-  /// Collects the nodes that move in u's direction and are tied to u by edges or by releases that wait for both.
   void add_group(node_id u) {
-    const bool earlier = in_[u];
+    std::vector<node_id> members = tied_to(u);
+    const std::size_t to = place_of(members, in_[u]);
+    if (height(members, to) >= line_.height(line_.highest())) return;
+    std::erase_if(members, [&](node_id x) { return g_.is_release(x); });
+    moves_.push_back({std::move(members), to});
+  }
+  /// The nodes that move in u's direction and are tied to u by edges, or by releases that wait for both, and such releases; in
+  /// the line's order.
+  std::vector<node_id> tied_to(node_id u) {
     std::vector<node_id> members, stack{u};
     group_[u] = u;
     while (!stack.empty()) {
@@ -93,7 +100,7 @@ class far_moves {
       stack.pop_back();
       members.push_back(x);
       const auto visit = [&](node_id y) {
-        if (group_[y] != none || (!g_.is_release(y) && (!moves(y) || in_[y] != earlier))) return;
+        if (group_[y] != none || (!g_.is_release(y) && (!moves(y) || in_[y] != in_[u]))) return;
         group_[y] = u;
         stack.push_back(y);
       };
@@ -101,17 +108,22 @@ class far_moves {
       for (node_id y : g_.succs[x]) visit(y);
     }
     std::sort(members.begin(), members.end(), [&](node_id a, node_id b) { return line_.position(a) < line_.position(b); });
+    return members;
+  }
+  /// The position of the lowest level, the first of several, between a group's predecessors and v if it is to run earlier, or
+  /// between v and its successors.
+  std::size_t place_of(const std::vector<node_id>& members, bool earlier) const {
     std::size_t first = earlier ? 0 : middle_ + 1, last = earlier ? middle_ : line_.size();
     for (node_id x : members)
       for (node_id y : earlier ? g_.preds[x] : g_.succs[x]) {
-        if (g_.is_release(x) || g_.is_release(y) || group_[y] == u) continue;
+        if (g_.is_release(x) || g_.is_release(y) || group_[y] == group_[x]) continue;
         if (earlier) first = std::max(first, line_.position(y) + std::size_t{1});
         else last = std::min(last, std::size_t{line_.position(y)});
       }
-    const std::size_t to = lowest_between(first, last);
-    if (height(members, to) >= line_.height(line_.highest())) return;
-    std::erase_if(members, [&](node_id x) { return g_.is_release(x); });
-    moves_.push_back({std::move(members), to});
+    std::size_t best = last;
+    for (std::size_t i = last; i-- > first;)
+      if (line_.legal(i) && line_.level(i) <= line_.level(best)) best = i;
+    return best;
   }
   /// The height of a group that runs before position `to`, its credits spared.
   delta height(const std::vector<node_id>& members, std::size_t to) const {
@@ -131,12 +143,6 @@ class far_moves {
         if (g_.is_release(r) && std::all_of(g_.preds[r].begin(), g_.preds[r].end(), ran)) level += g_.cost[r].impact;
     }
     return top;
-  }
-  std::size_t lowest_between(std::size_t first, std::size_t last) const {
-    std::size_t best = last;
-    for (std::size_t i = last; i-- > first;)
-      if (line_.legal(i) && line_.level(i) <= line_.level(best)) best = i;
-    return best;
   }
 
   const order_line& line_;
