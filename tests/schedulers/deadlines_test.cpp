@@ -2,6 +2,7 @@
 #include <catch2/catch.hpp>
 #include <chrono>
 #include <memsched/memsched.hpp>
+#include <networks/networks.hpp>
 #include <string>
 #include <tuple>
 #include <type_traits>
@@ -53,5 +54,14 @@ TEST_CASE("every scheduler and pass keeps its deadline on stencils, pyramids, fa
     check("stay_close", stay_close{} | automatic);
     check("fuse", fuse{} | automatic);
     check("partition", partition{} | automatic);
+  }
+}
+
+// Here one node waits for thousands of others that free memory by themselves.
+TEST_CASE("the default scheduler keeps its deadline while it compresses long graphs") {
+  constexpr double limit = 0.3, allowed = 1.1 * limit + 0.02;
+  for (const char* name : {"windowed:20000:30:2", "windowed:20000:30:3", "windowed:50000:20:1"}) {
+    INFO(name);
+    CHECK(taken(make_problem(networks::make(name).value()).value(), automatic, limit, allowed) <= allowed);
   }
 }

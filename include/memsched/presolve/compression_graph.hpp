@@ -258,6 +258,8 @@ class compression_graph {
   bool frees_at_once(node_id v) const;
   /// Makes the nodes after v wait for those before v instead; means the same if v runs by itself.
   void detach(node_id v);
+  /// Makes a node wait for those of some others that it does not wait for yet.
+  void link_new(const std::vector<node_id>& before, node_id after);
   /// The resources of the smaller graph's levels: `run_of` maps the larger graph's nodes to its own, of which those
   /// from `active` on run by themselves.
   std::vector<schedule_graph::resource> resources(const std::vector<node_id>& run_of, std::size_t active,
@@ -271,7 +273,7 @@ class compression_graph {
   plain_vector<edge> edges_;
   index_t free_ = none;
   std::array<std::vector<node_id>, 2> changed_;
-  std::vector<index_t> waits_;  // scratch of `order` and `detach`, all 0
+  std::vector<index_t> waits_;  // scratch of `order` and `link_new`, all 0
 };
 
 inline std::vector<node_id> compression_graph::pack() {
@@ -322,14 +324,21 @@ inline void compression_graph::detach(node_id v) {
     after.push_back(w);
     unlink(e);
   });
-  for (node_id w : after) {
-    if (w == end()) continue;
-    for_each(w, side::earlier, [&](index_t, node_id u) { waits_[u] = 1; });
-    for (node_id u : before)
-      if (waits_[u] == 0) link(u, w);
-    for_each(w, side::earlier, [&](index_t, node_id u) { waits_[u] = 0; });
-  }
+  for (node_id w : after)
+    if (w != end()) link_new(before, w);
   link(v, end());
+}
+
+/// Looks through the list of `after`, which is long if many nodes were detached from it, or through shorter ones of `before`.
+inline void compression_graph::link_new(const std::vector<node_id>& before, node_id after) {
+  std::size_t others = 0;
+  for (node_id u : before) others += degree(u, side::later);
+  const bool many = others >= degree(after, side::earlier);
+  const auto mark = [&](index_t m) { for_each(after, side::earlier, [&](index_t, node_id u) { waits_[u] = m; }); };
+  if (many) mark(1);
+  for (node_id u : before)
+    if (many ? waits_[u] == 0 : !tied(u, after, side::later)) link(u, after);
+  if (many) mark(0);
 }
 
 /// A resource that a node that runs by itself passes on to one after it, which does not wait for it any more, is room that
