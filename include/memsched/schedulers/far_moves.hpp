@@ -41,12 +41,20 @@ namespace detail {
 /// The nodes that a lowest set before one node asks to move, in groups of tied ones that have room in their new place.
 class far_moves {
  public:
-  /// `low` is the set, v not in it.
+  /// `low` is the set, v not in it. At most 16 groups, those that lower the level before v most.
   far_moves(const order_line& line, node_id v, const std::vector<node_id>& low)
       : line_(line), g_(line.graph()), middle_(line.position(v)), in_(g_.size(), false), group_(g_.size(), none) {
+    constexpr std::size_t most_groups = 16;
     for (node_id u : low) in_[u] = true;
+    std::vector<std::vector<node_id>> groups;
+    plain_vector<std::pair<delta, std::size_t>> gains;
     for (std::size_t i = 0; i < line.size(); ++i)
-      if (const node_id u = line.at(i); !g_.is_release(u) && moves(u) && group_[u] == none) add_group(u);
+      if (const node_id u = line.at(i); !g_.is_release(u) && moves(u) && group_[u] == none) {
+        groups.push_back(tied_to(u));
+        gains.emplace_back(-gain(groups.back()), gains.size());
+      }
+    std::sort(gains.begin(), gains.end());
+    for (std::size_t i = 0; i < std::min(gains.size(), most_groups); ++i) add(std::move(groups[gains[i].second]));
   }
 
   struct move {
@@ -83,9 +91,15 @@ class far_moves {
     return at != middle_ && in_[u] == (at > middle_);
   }
 
-  void add_group(node_id u) {
-    std::vector<node_id> members = tied_to(u);
-    const std::size_t to = place_of(members, in_[u]);
+  /// By how much the level before v falls if these move. Bytes.
+  delta gain(const std::vector<node_id>& members) const {
+    delta sum = 0;
+    for (node_id x : members)
+      if (moves(x)) sum += in_[x] ? -g_.cost[x].impact : g_.cost[x].impact;
+    return sum;
+  }
+  void add(std::vector<node_id> members) {
+    const std::size_t to = place_of(members);
     if (height(members, to) >= line_.height(line_.highest())) return;
     std::erase_if(members, [&](node_id x) { return g_.is_release(x); });
     moves_.push_back({std::move(members), to});
@@ -112,7 +126,8 @@ class far_moves {
   }
   /// The position of the lowest level, the first of several, between a group's predecessors and v if it is to run earlier, or
   /// between v and its successors.
-  std::size_t place_of(const std::vector<node_id>& members, bool earlier) const {
+  std::size_t place_of(const std::vector<node_id>& members) const {
+    const bool earlier = in_[group_[members.front()]];
     std::size_t first = earlier ? 0 : middle_ + 1, last = earlier ? middle_ : line_.size();
     for (node_id x : members)
       for (node_id y : earlier ? g_.preds[x] : g_.succs[x]) {
@@ -154,7 +169,6 @@ class far_moves {
 };
 
 MEMSCHED_FUNCTION std::optional<std::vector<node_id>> moved_far(const order_line& line, search& context) {
-  constexpr std::size_t most_moves = 16;
   const schedule_graph& g = line.graph();
   std::size_t at = line.highest();
   while (at > 0 && !line.legal(at)) --at;
@@ -171,7 +185,7 @@ MEMSCHED_FUNCTION std::optional<std::vector<node_id>> moved_far(const order_line
   plain_vector<bool> made(moves.all().size(), false);
   std::vector<node_id> best;
   bytes peak = line.peak();
-  for (std::size_t m = 0; m < std::min(made.size(), most_moves) && context.keep_going(); ++m) {
+  for (std::size_t m = 0; m < made.size() && context.keep_going(); ++m) {
     context.control().spend(g.size() / 256);
     made[m] = true;
     std::vector<node_id> order = moves.order_with(made);
