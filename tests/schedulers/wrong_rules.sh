@@ -9,4 +9,4 @@ cd "$2" || exit 2
 file=automatic/bounds.hpp
 mutant "windows: bound the whole without their lift" $file 's/window->lowered\(s.lower_bound\)/(@ ? s.lower_bound : window->lowered(s.lower_bound))/'
 
-notice_with tests/schedulers/bottleneck_test.cpp -I examples
+notice_with tests/schedulers/highest_test.cpp -I examples

@@ -1,4 +1,4 @@
-// Laws of what works where an order is highest: bisection, valleys, the whole of it; on graphs large enough to have
+// Laws of what works where an order is highest: bisection, valleys, far moves, the whole of it; on graphs large enough to have
 // stretches.
 #include <algorithm>
 #include <catch2/catch.hpp>
