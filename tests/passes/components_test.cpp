@@ -2,8 +2,7 @@
 #include <catch2/catch.hpp>
 #include <memsched/memsched.hpp>
 
-#include "support/side_by_side.hpp"
-#include "support/small_graphs.hpp"
+#include "support/few_components.hpp"
 
 using namespace memsched;
 using namespace support;
@@ -21,28 +20,24 @@ struct refuses_pairs {
 
 TEST_CASE("components finds and claims nothing below the optimum, and with an exact scheduler mostly the optimum itself") {
   std::size_t asked = 0, found = 0, proven = 0;
-  for (std::uint64_t seed = 0; seed < seeds(1500); ++seed)
-    for (const options& o : models()) {
-      const auto p = few_components(seed);
-      if (!p) continue;
-      INFO("seed " << seed);
-      const bytes optimum = schedule(*p, exhaustive{}, o).peak;
-      const auto honest = [&](const auto& policy, const options& limits) {
-        const auto r = schedule(*p, policy, limits);
-        REQUIRE(!r.error);
-        REQUIRE(r.peak >= optimum);
-        REQUIRE(r.lower_bound <= optimum);
-        REQUIRE((r.lower_bound == r.peak || r.stopped != stop_reason::finished));
-        return r;
-      };
-      const auto r = honest(components{} | dp{}, o);
-      ++asked, found += r.peak == optimum, proven += r.lower_bound == optimum;
-      REQUIRE(honest(components{} | best_first{}, o).peak == r.peak);
-      REQUIRE(honest(compress{} | components{} | divide{} | best_first{}, o).lower_bound >= 1);
-      options limited = o;
-      for (limited.state_limit = 1; limited.state_limit < 200; limited.state_limit += 1 + limited.state_limit / 2)
-        (void)honest(components{} | dp{}, limited);
-    }
+  for_few_components(1500, [&](const problem& p, const options& o) {
+    const bytes optimum = schedule(p, exhaustive{}, o).peak;
+    const auto honest = [&](const auto& policy, const options& limits) {
+      const auto r = schedule(p, policy, limits);
+      REQUIRE(!r.error);
+      REQUIRE(r.peak >= optimum);
+      REQUIRE(r.lower_bound <= optimum);
+      REQUIRE((r.lower_bound == r.peak || r.stopped != stop_reason::finished));
+      return r;
+    };
+    const auto r = honest(components{} | dp{}, o);
+    ++asked, found += r.peak == optimum, proven += r.lower_bound == optimum;
+    REQUIRE(honest(components{} | best_first{}, o).peak == r.peak);
+    REQUIRE(honest(compress{} | components{} | divide{} | best_first{}, o).lower_bound >= 1);
+    options limited = o;
+    for (limited.state_limit = 1; limited.state_limit < 200; limited.state_limit += 1 + limited.state_limit / 2)
+      (void)honest(components{} | dp{}, limited);
+  });
   CAPTURE(asked, found, proven);
   REQUIRE(found > asked * 95 / 100);
   REQUIRE(proven > asked * 80 / 100);
@@ -50,14 +45,11 @@ TEST_CASE("components finds and claims nothing below the optimum, and with an ex
 
 TEST_CASE("components interleaves the orders of any scheduler without loss") {
   std::size_t better = 0;
-  for (std::uint64_t seed = 0; seed < seeds(500); ++seed)
-    for (const options& o : models()) {
-      const auto p = few_components(seed);
-      if (!p) continue;
-      const auto one = schedule(*p, greedy{}, o), apart = schedule(*p, components{} | greedy{}, o);
-      CHECK(apart.lower_bound <= apart.peak);
-      better += apart.peak < one.peak;
-    }
+  for_few_components(500, [&](const problem& p, const options& o) {
+    const auto one = schedule(p, greedy{}, o), apart = schedule(p, components{} | greedy{}, o);
+    CHECK(apart.lower_bound <= apart.peak);
+    better += apart.peak < one.peak;
+  });
   CHECK(better > 0);
 }
 

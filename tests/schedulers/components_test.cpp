@@ -4,9 +4,8 @@
 #include <networks/networks.hpp>
 #include <vector>
 
+#include "support/few_components.hpp"
 #include "support/never_worse.hpp"
-#include "support/side_by_side.hpp"
-#include "support/small_graphs.hpp"
 
 using namespace memsched;
 using namespace support;
@@ -22,30 +21,26 @@ problem copies(const char* name, std::size_t n) {
 
 TEST_CASE("the search of components finds and claims nothing below the optimum, and mostly the optimum itself") {
   std::size_t asked = 0, found = 0, proven = 0;
-  for (std::uint64_t seed = 0; seed < seeds(1500); ++seed)
-    for (const options& o : models()) {
-      const auto p = few_components(seed);
-      if (!p) continue;
-      INFO("seed " << seed);
-      const schedule_graph g = make_schedule_graph(p.value(), o.model());
-      search context(o), other(o);
-      const solution s = detail::apart_search{}(g, context);
-      const bytes optimum = exhaustive{}(g, other).lower_bound, peak = peak_of(g, s.order);
-      REQUIRE(detail::is_order(g, s.order));
-      REQUIRE(peak >= optimum);
-      REQUIRE(s.lower_bound <= optimum);
-      REQUIRE((s.lower_bound == peak || context.control().reason() == stop_reason::gave_up));
-      ++asked, found += peak == optimum, proven += s.lower_bound == optimum;
-      for (std::uint64_t states = 1; states < 200; states += 1 + states / 3) {  // ends in the middle of something
-        options limited = o;
-        limited.state_limit = states;
-        search cut_short(limited);
-        REQUIRE(detail::apart_search{}(g, cut_short).lower_bound <= optimum);
-      }
-      const auto a = schedule(p.value(), automatic, o);
-      REQUIRE(a.peak == optimum);
-      REQUIRE(a.lower_bound == optimum);
+  for_few_components(1500, [&](const problem& p, const options& o) {
+    const schedule_graph g = make_schedule_graph(p, o.model());
+    search context(o), other(o);
+    const solution s = detail::apart_search{}(g, context);
+    const bytes optimum = exhaustive{}(g, other).lower_bound, peak = peak_of(g, s.order);
+    REQUIRE(detail::is_order(g, s.order));
+    REQUIRE(peak >= optimum);
+    REQUIRE(s.lower_bound <= optimum);
+    REQUIRE((s.lower_bound == peak || context.control().reason() == stop_reason::gave_up));
+    ++asked, found += peak == optimum, proven += s.lower_bound == optimum;
+    for (std::uint64_t states = 1; states < 200; states += 1 + states / 3) {  // ends in the middle of something
+      options limited = o;
+      limited.state_limit = states;
+      search cut_short(limited);
+      REQUIRE(detail::apart_search{}(g, cut_short).lower_bound <= optimum);
     }
+    const auto a = schedule(p, automatic, o);
+    REQUIRE(a.peak == optimum);
+    REQUIRE(a.lower_bound == optimum);
+  });
   CAPTURE(asked, found, proven);
   REQUIRE(found > asked * 95 / 100);
   REQUIRE(proven > asked * 80 / 100);

@@ -136,7 +136,7 @@ TEST_CASE(
         make_schedule_graph(support::random_problem(seed, {.operators = 20 + r.below(100), .max_inputs = 3}));
     structure::order_line l(g, support::random_order(g, r));
     const bytes from = g.base + r.below(200), before = l.peak();
-    detail::falling_aims aims(g, context, l, from);
+    detail::falling_aims aims(g, context, l, from, bounds::peak_unit(g));
     const bool reached = aims.lower_highest(r.below(3));
     const bytes after = l.peak();
     REQUIRE(is_order(g, l.order()));

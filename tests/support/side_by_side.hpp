@@ -63,10 +63,4 @@ inline memsched::problem_draft random_components(std::uint64_t seed, std::uint32
   return r.chance(50) ? renumbered(all, seed) : all;
 }
 
-/// A problem of two or three small components; an error if updates ask for a cycle.
-inline memsched::result<memsched::problem> few_components(std::uint64_t seed) {
-  random r(seed);
-  return make_problem(random_components(seed, 2 + r.below(2), {.operators = 3 + r.below(3), .percent_updates = 5}));
-}
-
 }  // namespace support

@@ -29,7 +29,7 @@ class peak_cuts {
 
   /// Cuts for the highest position of each stretch, then for the highest of all, 1,000 times two to the effort; of each kind
   /// up to a position that is no higher than `known()`, the best bound, or until 128 times two to the effort in a row did not
-  /// raise it. Asks `go_on` before each cut. `raises(bound, visits)` is handed what it gives and says whether that is better.
+  /// raise it. Asks `go_on` before each cut. `raises(bound, visits)` takes its bound and returns whether that is better.
   /// Returns false once `go_on` does.
   bool run(unsigned effort, function_ref<bytes()> known, function_ref<bool()> go_on,
            function_ref<bool(bytes, std::uint64_t)> raises);

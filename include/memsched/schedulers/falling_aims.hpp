@@ -8,7 +8,6 @@
 
 #include <memsched/base/backbone.hpp>
 #include <memsched/base/linkage.hpp>
-#include <memsched/bounds/cut_bound.hpp>
 #include <memsched/search/policy.hpp>
 #include <memsched/structure/line.hpp>
 
@@ -27,13 +26,13 @@ inline bytes aim_between(bytes from, bytes peak, bytes unit, bytes numerator, by
 /// not further. The graph, the context and the line must outlive it.
 class falling_aims {
  public:
-  /// Peaks below `from` are not told apart. Bytes.
-  falling_aims(const schedule_graph& g, search& context, order_line& line, bytes from)
+  /// Peaks below `from` are not told apart, and peaks differ by multiples of `unit` (`peak_unit`). Bytes.
+  falling_aims(const schedule_graph& g, search& context, order_line& line, bytes from, bytes unit)
       : g_(g),
         context_(context),
         line_(line),
         from_(std::max(from, g.base)),
-        unit_(peak_unit(g)),
+        unit_(unit),
         local_(1, std::vector<node_id>(g.size(), none)) {}
 
   /// Lowers a window around the highest position, then around the next one; a window may take 400 states times two to the

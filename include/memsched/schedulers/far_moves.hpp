@@ -100,7 +100,7 @@ class far_moves {
   }
   void add(std::vector<node_id> members) {
     const std::size_t to = place_of(members);
-    if (height(members, to) >= line_.height(line_.highest())) return;
+    if (height(members, to) >= static_cast<delta>(line_.peak())) return;
     std::erase_if(members, [&](node_id x) { return g_.is_release(x); });
     moves_.push_back({std::move(members), to});
   }
@@ -170,8 +170,7 @@ class far_moves {
 
 MEMSCHED_FUNCTION std::optional<std::vector<node_id>> moved_far(const order_line& line, search& context) {
   const schedule_graph& g = line.graph();
-  std::size_t at = line.highest();
-  while (at > 0 && !line.legal(at)) --at;
+  const std::size_t at = line.around(line.highest(), 0).first;
   if (line.size() == 0 || !context.control().count_cut()) return std::nullopt;
   const node_id v = line.at(at);
   cut_bound cut(g);

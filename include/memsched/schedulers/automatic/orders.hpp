@@ -86,7 +86,7 @@ inline bool part_search::restart() {
 /// Lowers the highest position, then the next; windows get twice the states if one stays above its aim.
 inline bool part_search::lower_highest() {
   const unsigned most_effort = facts_.orders ? 0 : 8;
-  falling_aims aims(g_, context_, line(), from());
+  falling_aims aims(g_, context_, line(), from(), grid_);
   while (peak_effort_ <= most_effort && !aims.lower_highest(peak_effort_) && !context_.stopped()) ++peak_effort_;
   take_line();
   return peak_effort_ <= most_effort;
@@ -94,7 +94,7 @@ inline bool part_search::lower_highest() {
 
 /// Cuts the graph along valleys, orders the blocks between them, and lowers the highest blocks.
 inline bool part_search::order_blocks() {
-  falling_aims aims(g_, context_, line(), from());
+  falling_aims aims(g_, context_, line(), from(), grid_);
   aims.lower_blocks(bone());
   take_line();
   return context_.stopped();

@@ -126,7 +126,7 @@ class part_search {
   struct turn {
     unsigned doubled = 0, in_vain = 0;  ///< how often its slice was; turns in a row without gain
     bool rests = false, ended = false;
-    bytes peak = no_limit;  // when it ended
+    bytes peak = no_limit;  // after the last of them
   };
 
   bool fits(const stage& s) const;
