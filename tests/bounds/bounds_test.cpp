@@ -210,14 +210,14 @@ TEST_CASE("every order within a peak keeps the edges that probing and shaving de
       const double orders = orders_within(g, b);
       REQUIRE(orders_within(bounds::with_edges(g, p.edges()), b) == orders);
       const std::size_t probed = p.edges().size();
-      REQUIRE(bounds::shaver(p).run(p, 4, go_on) == bounds::prober::outcome::open);
+      REQUIRE(bounds::shaver().run(p, 4, go_on) == bounds::prober::outcome::open);
       REQUIRE(orders_within(bounds::with_edges(g, p.edges()), b) == orders);
       shaved += p.edges().size() > probed;
     }
     for (const bytes b : {optimum - 1, optimum - optimum / 16, optimum - optimum / 8}) {
       bounds::prober p(g);
       auto outcome = p.run(b, go_on);
-      if (outcome == bounds::prober::outcome::open) outcome = bounds::shaver(p).run(p, 4, go_on);
+      if (outcome == bounds::prober::outcome::open) outcome = bounds::shaver().run(p, 4, go_on);
       if (b < optimum && outcome == bounds::prober::outcome::refuted) REQUIRE(p.next() <= optimum);
     }
   });
@@ -268,7 +268,7 @@ TEST_CASE("asking about the two edges of a pair together refutes more, with the 
       const auto go_on = [](auto) { return true; };
       bounds::prober q(g);
       REQUIRE(q.run(optimum - 1, go_on) == bounds::prober::outcome::open);
-      (pairs ? both_ways : one_way) += bounds::shaver(q, pairs).run(q, 8, go_on) == bounds::prober::outcome::refuted;
+      (pairs ? both_ways : one_way) += bounds::shaver(pairs).run(q, 8, go_on) == bounds::prober::outcome::refuted;
     }
   }
   REQUIRE(both_ways > one_way);

@@ -61,7 +61,7 @@ TEST_CASE("helpers change no answer of probing and shaving, and no cut that they
             o = q.run(asked, up_to(slice), h);
           }
           if (o != bounds::prober::outcome::open) return std::pair(o, cuts);
-          bounds::shaver s(q);
+          bounds::shaver s;
           cuts.emplace_back();
           o = s.run(q, 8, up_to(400), h);
           return std::pair(o, cuts);
@@ -75,6 +75,37 @@ TEST_CASE("helpers change no answer of probing and shaving, and no cut that they
         REQUIRE(one.bytes_held() == several.bytes_held());
       }
   }
+}
+
+TEST_CASE("shaving that is stopped while it collects its questions goes on, and finds what it finds at once") {
+  for (int seed = 1; seed <= 3; ++seed) {
+    INFO("seed " << seed);
+    const problem p = make_problem(networks::make("windowed:120:40:" + std::to_string(seed)).value()).value();
+    const schedule_graph g = make_schedule_graph(p);
+    const auto always = [](auto) { return true; };
+    bounds::prober whole(g), sliced(g);
+    for (bounds::prober* q : {&whole, &sliced}) REQUIRE(q->run(schedule(p).peak, always) == bounds::prober::outcome::open);
+    const auto found = bounds::shaver().run(whole, 8, always);
+    bounds::shaver s;
+    for (int stops = 0; stops < 4; ++stops) {
+      const std::uint64_t held = s.bytes_held();
+      REQUIRE(s.run(sliced, 8, [](auto) { return false; }) == bounds::prober::outcome::stopped);
+      REQUIRE(s.bytes_held() > held);
+    }
+    REQUIRE(s.run(sliced, 8, always) == found);
+    const auto same = [](const precedence& a, const precedence& b) { return a.before == b.before && a.after == b.after; };
+    REQUIRE(std::equal(whole.edges().begin(), whole.edges().end(), sliced.edges().begin(), sliced.edges().end(), same));
+  }
+}
+
+TEST_CASE("probing asks whether to go on where sets that it knows answer its questions, too") {
+  const schedule_graph g = make_schedule_graph(make_problem(networks::make("layered:3:300:1").value()).value());
+  bounds::prober p(g);
+  std::size_t cuts = 0, without = 0;
+  const auto count = [&](std::uint64_t visits) { return ++cuts, without += visits == g.size(), true; };
+  REQUIRE(p.run(no_limit / 4, count) == bounds::prober::outcome::open);
+  INFO(cuts << " cuts");
+  REQUIRE(without > g.active);
 }
 
 TEST_CASE("a probe that is asked again asks for no cut; sets that are reused hide no edge") {

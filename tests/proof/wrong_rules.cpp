@@ -75,7 +75,7 @@ bytes claimed_by_probing(const subject& x, claims::random& r) {
   const auto always = bounds::at_each_cut(go_on);
   auto outcome = p.run(peak, always);
   if (outcome == bounds::prober::outcome::open && patience > 0)
-    outcome = bounds::shaver(p, r.chance(70)).run(p, patience, always);
+    outcome = bounds::shaver(r.chance(70)).run(p, patience, always);
   bounds::placer places(p);
   if (outcome == bounds::prober::outcome::open) outcome = places.run(p, always);
   return outcome == bounds::prober::outcome::refuted ? std::min(p.next(), places.next()) : 0;

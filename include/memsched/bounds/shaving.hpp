@@ -41,14 +41,16 @@ class shaver {
   };
   using listener = function_ref<void(const lesson&)>;
 
-  /// For a prober that has found nothing more for its peak. `pairs`: asks about the two edges of a pair together, too.
-  explicit shaver(const prober& p, bool pairs = true) { collect(p, pairs); }
+  /// `pairs`: asks about the two edges of a pair together, too.
+  explicit shaver(bool pairs = true) : both_ways_(pairs) {}
 
-  /// Adds edges to that prober until `patience` questions of each kind in a row did not help. Tells `go_on` of each cut.
-  /// If that returns false, or to spend more patience, a later call resumes and repeats the interrupted question.
-  /// Helpers do not affect the answer. Reports each finding to `learnt`.
+  /// Adds edges to a prober that has found nothing more for its peak, the same in all calls, until `patience` questions of each
+  /// kind in a row did not help. Tells `go_on` of each cut; while it collects the questions, of some at a time, as if they were
+  /// one. If that returns false, or to spend more patience, a later call resumes and repeats the interrupted question. Helpers
+  /// do not affect the answer. Reports each finding to `learnt`.
   prober::outcome run(
       prober& p, unsigned patience, cut_counter go_on, const helpers& who = {}, listener learnt = [](const lesson&) {}) {
+    if (!collect(p, go_on)) return prober::outcome::stopped;
     while (line* next = choose(patience)) {
       std::uint64_t cuts = 0;
       const auto count = [&](std::uint64_t visits) { return ++cuts, go_on(visits); };
@@ -64,7 +66,7 @@ class shaver {
   }
 
   /// Memory of its questions.
-  std::uint64_t bytes_held() const { return (edges_.questions.size() + pairs_.questions.size()) * sizeof(question); }
+  std::uint64_t bytes_held() const { return (edges_.size() + pairs_.size()) * sizeof(question); }
 
  private:
   struct question {
@@ -75,26 +77,39 @@ class shaver {
       return std::tie(height, weighed, edge.before, edge.after) < std::tie(q.height, q.weighed, q.edge.before, q.edge.after);
     }
   };
+  using queue = std::priority_queue<question, plain_vector<question>>;  // most promising first
   struct line {
-    std::priority_queue<question, plain_vector<question>> questions{};  // most promising first
-    unsigned failures = 0;                                              // since it last helped
-    std::uint64_t cuts = 0;                                             // likewise
+    plain_vector<question> collected{};  // until all are
+    queue questions{};
+    unsigned failures = 0;   // since it last helped
+    std::uint64_t cuts = 0;  // likewise
+
+    std::size_t size() const { return collected.size() + questions.size(); }
   };
 
-  /// Pairs count as weighed: cuts for both edges of each would cost more than a better order of the questions is worth.
-  void collect(const prober& p, bool both_ways) {
-    plain_vector<question> edges, pairs;
+  /// Collects the questions of the nodes that are left. Returns false once `go_on` does. Pairs count as weighed: cuts for both
+  /// edges of each would cost more than a better order of the questions is worth.
+  bool collect(const prober& p, cut_counter go_on) {
+    constexpr std::uint64_t visits_of_a_pair = 32;  // it takes as long
+    constexpr std::uint64_t visits_of_a_cut = 1 << 15;
     const schedule_graph& g = p.graph();
-    for (node_id v = 0; v < g.size(); ++v)
-      for (node_id u = 0; u < std::min<std::size_t>(v, g.active); ++u) {
+    std::uint64_t visits = 0;
+    while (collected_ < g.size()) {
+      const node_id v = collected_++;
+      const node_id end = static_cast<node_id>(std::min<std::size_t>(v, g.active));
+      for (node_id u = 0; u < end; ++u) {
         if (p.ordered(v, u) || p.ordered(u, v)) continue;
         const delta one = p.known_height({u, v}), other = p.known_height({v, u});
-        edges.push_back({one, {u, v}, false});
-        edges.push_back({other, {v, u}, false});
-        if (both_ways) pairs.push_back({std::min(one, other), {u, v}, true});
+        edges_.collected.push_back({one, {u, v}, false});
+        edges_.collected.push_back({other, {v, u}, false});
+        if (both_ways_) pairs_.collected.push_back({std::min(one, other), {u, v}, true});
       }
-    edges_.questions = std::priority_queue<question, plain_vector<question>>({}, std::move(edges));
-    pairs_.questions = std::priority_queue<question, plain_vector<question>>({}, std::move(pairs));
+      if (collected_ == g.size())
+        for (line* l : {&edges_, &pairs_}) l->questions = queue({}, std::exchange(l->collected, {}));
+      visits += visits_of_a_pair * end;
+      if (visits >= visits_of_a_cut && !go_on(std::exchange(visits, 0))) return false;
+    }
+    return true;
   }
 
   line* choose(unsigned patience) {
@@ -198,6 +213,8 @@ class shaver {
     return a;
   }
 
+  bool both_ways_;
+  node_id collected_ = 0;  // of which the questions are collected
   line edges_, pairs_;
 };
 

@@ -100,7 +100,7 @@ inline prober::outcome derive(prober& p, bytes bound, unsigned patience, functio
   std::size_t known = 0;  // edges that stand in `side`
   const auto renamed = [&](const precedence& e) { return precedence{names[e.before], names[e.after]}; };
   if (outcome == prober::outcome::open && patience > 0 && p.graph().size() <= max_shaved) {
-    shaver shaves(p);
+    shaver shaves;
     outcome = shaves.run(p, patience, bounds::at_each_cut(go_on), {}, [&](const shaver::lesson& x) {
       append_cuts_until(p, std::exchange(known, p.edges().size()), x.known, names, side.items);
       derived d;

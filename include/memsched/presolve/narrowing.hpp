@@ -38,7 +38,7 @@ class narrowing {
     for (;;) {
       auto result = probing_.run(bound_, go_on, who);
       if (result == outcome::open && probing_.edges().empty() && patience > 0 && graph().size() <= max_shaved) {
-        if (!shaving_) shaving_.emplace(probing_);
+        if (!shaving_) shaving_.emplace();
         result = shaving_->run(probing_, patience, go_on, who);
       }
       if (result == outcome::open && probing_.edges().empty()) {

@@ -362,7 +362,7 @@ inline complaint ask_probing(const subject& x, random& r, std::string& asked) {
     bounds::prober p(x.g, r.chance(70));
     auto outcome = p.run(b, go_on);
     if (outcome == bounds::prober::outcome::open && patience > 0)
-      outcome = bounds::shaver(p, r.chance(70)).run(p, patience, go_on);
+      outcome = bounds::shaver(r.chance(70)).run(p, patience, go_on);
     if (outcome == bounds::prober::outcome::refuted)
       return b >= x.optimum || p.next() > x.optimum ? complaint(compared("refutes up to", p.next(), x.optimum))
                                                     : std::nullopt;
