@@ -30,6 +30,7 @@ class compressor {
         counts_(context.control().stats.rules),
         queued_(g_.size(), 0),
         mark_(g_.size()),
+        allowance_(64 * (g.preds.items() + g.size())),
         rank_(g_.size()) {
     for (auto& flags : is_waiting_) flags.resize(g_.size());
   }
@@ -276,7 +277,7 @@ class compressor {
     mark_list(v, s);
     bypassed_.clear();
     g_.for_each(v, s, [&](index_t, node_id u) {
-      if (steps < g_.degree(u, s)) return;
+      if (steps < g_.degree(u, s) || !affords(g_.degree(u, s))) return;
       steps -= g_.degree(u, s);
       g_.for_each(u, s, [&](index_t, node_id w) {
         if (!marked(w)) return;
@@ -331,7 +332,8 @@ class compressor {
       furthest = {std::max(furthest[0], rank(u, s)), std::min(furthest[1], rank(u, mirror(s)))};
     });
     const auto beyond = [&](node_id w) { return rank(w, s) > furthest[0] || rank(w, mirror(s)) < furthest[1]; };
-    for (std::size_t i = 0; i < reached_.size() && steps > 0; ++i)
+    for (std::size_t i = 0; i < reached_.size() && steps > 0; ++i) {
+      if (!affords(g_.degree(reached_[i], s))) continue;
       g_.for_each(reached_[i], s, [&](index_t, node_id w) {
         if (mark_[w].stamp == stamp_ + 1 || steps == 0 || beyond(w)) return;
         --steps;
@@ -339,8 +341,16 @@ class compressor {
         else reached_.push_back(w);
         mark_[w].stamp = stamp_ + 1;
       });
+    }
     ++stamp_;
     for (index_t e : bypassed_) unlink(e);
+  }
+
+  /// Whether a list may be looked at: one that is long, and that thousands of nodes may lead to, while an allowance lasts.
+  bool affords(index_t degree) {
+    if (degree > max_steps && degree > allowance_) return false;
+    if (degree > max_steps) allowance_ -= degree;
+    return true;
   }
 
   void unlink(index_t e) {
@@ -408,8 +418,8 @@ class compressor {
   plain_vector<edge_mark> mark_;
   index_t stamp_ = 0;
   std::vector<index_t> bypassed_;
-  std::vector<node_id> reached_;
-  std::vector<node_id> suspects_, looked_at_;
+  std::uint64_t allowance_;  // edges of long lists that are still to be looked at
+  std::vector<node_id> reached_, suspects_, looked_at_;
   bool all_suspect_ = true;
   plain_vector<std::array<index_t, 2>> rank_;  // in the topological order from the start, and in that from the end
 };
