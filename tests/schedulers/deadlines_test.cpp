@@ -2,6 +2,7 @@
 #include <catch2/catch.hpp>
 #include <chrono>
 #include <memsched/memsched.hpp>
+#include <memsched/schedulers/far_moves.hpp>
 #include <networks/networks.hpp>
 #include <string>
 #include <tuple>
@@ -64,4 +65,17 @@ TEST_CASE("the default scheduler keeps its deadline while it compresses long gra
     INFO(name);
     CHECK(taken(make_problem(networks::make(name).value()).value(), automatic, limit, allowed) <= allowed);
   }
+}
+
+// One release waits for all nodes that move.
+TEST_CASE("far moves keep a deadline where thousands of nodes move together") {
+  constexpr double limit = 0.3, allowed = 1.1 * limit + 0.02;
+  const schedule_graph g = make_schedule_graph(make_problem(networks::make("star:100000:1").value()).value());
+  const structure::order_line line(g, g.topological_order());
+  options o;
+  o.time_limit = std::chrono::duration_cast<std::chrono::nanoseconds>(seconds(limit));
+  search context(o);
+  const auto start = clock::now();
+  (void)detail::moved_far(line, context);
+  CHECK(seconds(clock::now() - start).count() <= allowed);
 }

@@ -114,15 +114,16 @@ MEMSCHED_FUNCTION std::vector<node_id> bisect::split(const schedule_graph& g, se
     members = part;
     std::sort(members.begin(), members.end());
     for (node_id u : members) local[u] = 0;
-    std::vector<node_id> releases;  // that wait for nothing but these and nodes that have run
+    std::vector<node_id> seen, releases;  // those that wait for nothing but these and nodes that have run
     for (node_id u : members)
       for (node_id r : g.succs[u]) {
         if (!g.is_release(r) || local[r] != none) continue;
+        local[r] = 0, seen.push_back(r);
         const auto readers = g.preds[r];
         const auto here = [&](node_id x) { return local[x] != none || fired[x]; };
-        if (std::all_of(readers.begin(), readers.end(), here)) releases.push_back(r), local[r] = 0;
+        if (std::all_of(readers.begin(), readers.end(), here)) releases.push_back(r);
       }
-    for (const auto* nodes : {&members, &releases})
+    for (const auto* nodes : {&members, &seen})
       for (node_id u : *nodes) local[u] = none;
     std::sort(releases.begin(), releases.end());
     std::vector<node_id> place = order_within(g, members, part);

@@ -145,17 +145,20 @@ class far_moves {
     delta level = line_.level(to), top = level;
     for (node_id x : members)
       if (line_.position(x) < to) level -= g_.cost[x].impact;
+    std::vector<index_t> waits(g_.size(), none);  // per release: how many of its nodes run later
+    const auto runs_later = [&](node_id y) { return group_[y] == group_[members.front()] || line_.position(y) >= to; };
     for (node_id x : members) {
       if (g_.is_release(x)) continue;
       delta peak = g_.cost[x].peak;
       for (const auto& c : g_.credits[x]) peak -= c.amount;
       top = std::max(top, level + peak);
       level += g_.cost[x].impact;
-      const auto ran = [&](node_id y) {
-        return group_[y] == group_[x] ? line_.position(y) <= line_.position(x) : line_.position(y) < to;
-      };
-      for (node_id r : g_.succs[x])
-        if (g_.is_release(r) && std::all_of(g_.preds[r].begin(), g_.preds[r].end(), ran)) level += g_.cost[r].impact;
+      for (node_id r : g_.succs[x]) {
+        if (!g_.is_release(r)) continue;
+        if (waits[r] == none)
+          waits[r] = static_cast<index_t>(std::count_if(g_.preds[r].begin(), g_.preds[r].end(), runs_later));
+        if (--waits[r] == 0) level += g_.cost[r].impact;
+      }
     }
     return top;
   }
