@@ -385,7 +385,7 @@ refuses none.csv 'No such file' plan none.csv
 succeeds traffic "$cell" --capacity 131072 --order order.json --format json
 check "traffic to the byte" is "$(number traffic)" 891392
 succeeds traffic "$cell" --capacity 262144 --model resident
-succeeds traffic builtin:swiftnet-cells-abc --capacity 262144 --format json
+succeeds traffic builtin:swiftnet-cell-b --capacity 116188 --format json
 check "no order moves less" is "$(number lower_bound_of_all)" "$(number traffic)"
 refuses "$cell" 'on the chip' traffic "$cell" --capacity 131072 --model resident
 

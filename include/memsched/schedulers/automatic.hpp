@@ -14,7 +14,7 @@ inline namespace MEMSCHED_ABI {
 
 /// Finds an order with the smallest peak and proves it; at a limit, the best order and the best bound so far.
 ///
-/// Starts from the best of five cheap orders and a few minimum cuts, which suffice for many networks. Then divides the graph
+/// Starts from the best of seven cheap orders and a few minimum cuts, which suffice for many networks. Then divides the graph
 /// at its waists, compresses each part, and works on the part with the highest order, in rounds: each stage of a table
 /// (`automatic/stages.hpp`) that fits the part gets some work, counted and not timed, and twice as much in the next round.
 /// Weakly connected components, if there are several, are searched apart in turns with that. A longer search begins as a

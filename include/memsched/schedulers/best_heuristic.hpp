@@ -9,7 +9,7 @@
 namespace memsched {
 inline namespace MEMSCHED_ABI {
 
-/// The best of several heuristics; the first among equals. On a graph of more than `always` nodes, after a limit is met, of
+/// The best of seven heuristics; the first among equals. On a graph of more than `always` nodes, after a limit is met, of
 /// those so far.
 struct best_heuristic {
   std::size_t always = 4096;  ///< nodes
@@ -24,6 +24,8 @@ struct best_heuristic {
 
 #include <utility>
 
+#include <memsched/graph/mirror.hpp>
+#include <memsched/graph/post_order.hpp>
 #include <memsched/graph/walk.hpp>
 #include <memsched/schedulers/as_given.hpp>
 #include <memsched/schedulers/greedy.hpp>
@@ -44,6 +46,8 @@ MEMSCHED_FUNCTION solution best_heuristic::operator()(const schedule_graph& g, s
   if (go_on()) consider(rpo{}(g, context));
   if (go_on()) consider(greedy{greedy::rule::growth}(g, context));
   if (go_on()) consider(kahn{}(g, context));
+  if (go_on()) consider({best_post_order(g)});
+  if (go_on()) consider({reflected(g, best_post_order(mirror_image(g)))});
   return best;
 }
 

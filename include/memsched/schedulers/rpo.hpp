@@ -8,7 +8,7 @@ namespace memsched {
 inline namespace MEMSCHED_ABI {
 
 /// Depth-first post-order from the graph's roots over predecessors in input order, as HMCOS has it (section 4.1).
-/// Nodes that no root needs follow, by index. O(nodes + edges).
+/// Nodes that no root needs follow, likewise, from those that nothing waits for. O(nodes + edges).
 struct rpo {
   static constexpr bool is_baseline = true;
 
