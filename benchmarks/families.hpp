@@ -1,5 +1,6 @@
 // Families of practical graphs, for benchmarks of deadlines and bounds: stencils, pyramids, tiled factorizations, fast Fourier
-// transforms, sorting networks, Strassen's product, messages along edges, trees, pipelines, small networks, and training steps.
+// transforms, sorting networks, Strassen's product, messages along edges, trees, hubs, pipelines, small networks, and training
+// steps.
 #pragma once
 
 #include <algorithm>
@@ -298,6 +299,46 @@ inline problem_draft elimination(std::size_t fronts, std::uint64_t seed) {
   return g.draft();
 }
 
+/// A sum of many leaves in a tree, and from it a tree of values as wide, in which two read each one. Nothing is an output.
+inline problem_draft trees(std::size_t leaves, std::uint64_t seed) {
+  random_source random(seed);
+  problem_builder g;
+  const auto size = [&] { return 1 + random.below(100); };
+  tensors level;
+  for (std::size_t i = 0; i < leaves; ++i) level.push_back(apply(g, {}, size()));
+  while (level.size() > 1) {
+    tensors next;
+    for (std::size_t i = 0; i < level.size(); i += 2) {
+      tensors from{level[i]};
+      if (i + 1 < level.size()) from.push_back(level[i + 1]);
+      next.push_back(apply(g, from, size()));
+    }
+    level = next;
+  }
+  while (level.size() < leaves) {
+    tensors next;
+    for (tensor_id t : level)
+      for (int child = 0; child < 2; ++child) next.push_back(apply(g, {t}, size()));
+    level = next;
+  }
+  return g.draft();
+}
+
+/// Operators that all read one tensor, and some another; one reads every second of them, and others two each.
+inline problem_draft hubs(std::size_t operators, std::uint64_t seed) {
+  random_source random(seed);
+  problem_builder g;
+  const tensor_id first = apply(g, {}, 50), second = apply(g, {}, 70);
+  tensors made, half;
+  for (std::size_t i = 0; i < operators; ++i) {
+    made.push_back(apply(g, random.below(2) == 0 ? tensors{first} : tensors{first, second}, 1 + random.below(100)));
+    if (i % 2 == 0) half.push_back(made.back());
+  }
+  apply(g, half, 5);
+  for (std::size_t i = 0; i + 1 < operators; i += 2) apply(g, {made[i], made[i + 1]}, 1 + random.below(20));
+  return g.draft();
+}
+
 /// `batches` batches in a pipeline of `stages` stages that all run on one device: forward, backward with the values that each
 /// stage saved, gradients summed in place.
 inline problem_draft pipeline(std::size_t stages, std::size_t batches) {
@@ -468,6 +509,8 @@ inline constexpr family all[] = {
     {"bitonic", "LEVELS", 1, [](const arguments& a) { return bitonic(a[0]); }},
     {"map_reduce", "MAPPERS:REDUCERS", 2, [](const arguments& a) { return map_reduce(a[0], a[1]); }},
     {"elimination", "FRONTS:SEED", 2, [](const arguments& a) { return elimination(a[0], a[1]); }},
+    {"trees", "LEAVES:SEED", 2, [](const arguments& a) { return trees(a[0], a[1]); }},
+    {"hubs", "OPERATORS:SEED", 2, [](const arguments& a) { return hubs(a[0], a[1]); }},
     {"pipeline", "STAGES:BATCHES", 2, [](const arguments& a) { return pipeline(a[0], a[1]); }},
     {"hlo", "OPERATORS:SEED", 2, [](const arguments& a) { return hlo(a[0], a[1]); }},
     {"experts", "LAYERS:EXPERTS:SEED", 3, [](const arguments& a) { return experts(a[0], a[1], a[2]); }},

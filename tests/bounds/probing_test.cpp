@@ -82,17 +82,17 @@ TEST_CASE("shaving that is stopped while it collects its questions goes on, and 
     INFO("seed " << seed);
     const problem p = make_problem(networks::make("windowed:120:40:" + std::to_string(seed)).value()).value();
     const schedule_graph g = make_schedule_graph(p);
-    const auto always = [](auto) { return true; };
+    const auto go_on = [](auto) { return true; };
     bounds::prober whole(g), sliced(g);
-    for (bounds::prober* q : {&whole, &sliced}) REQUIRE(q->run(schedule(p).peak, always) == bounds::prober::outcome::open);
-    const auto found = bounds::shaver().run(whole, 8, always);
+    for (bounds::prober* q : {&whole, &sliced}) REQUIRE(q->run(schedule(p).peak, go_on) == bounds::prober::outcome::open);
+    const auto found = bounds::shaver().run(whole, 8, go_on);
     bounds::shaver s;
     for (int stops = 0; stops < 4; ++stops) {
       const std::uint64_t held = s.bytes_held();
       REQUIRE(s.run(sliced, 8, [](auto) { return false; }) == bounds::prober::outcome::stopped);
       REQUIRE(s.bytes_held() > held);
     }
-    REQUIRE(s.run(sliced, 8, always) == found);
+    REQUIRE(s.run(sliced, 8, go_on) == found);
     const auto same = [](const precedence& a, const precedence& b) { return a.before == b.before && a.after == b.after; };
     REQUIRE(std::equal(whole.edges().begin(), whole.edges().end(), sliced.edges().begin(), sliced.edges().end(), same));
   }

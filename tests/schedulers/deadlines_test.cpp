@@ -34,10 +34,10 @@ double taken(const problem& p, const Policy& policy, double limit, double allowe
 }  // namespace
 
 // Where most operators free nothing, a state of a search may lead to thousands of others, each by a path of thousands.
-TEST_CASE("every scheduler and pass keeps its deadline on stencils, pyramids, factorizations and transforms") {
+TEST_CASE("every scheduler and pass keeps its deadline on stencils, pyramids, factorizations, transforms and hubs") {
   constexpr double limit = 0.05, allowed = 1.1 * limit + 0.02;
   for (const char* name : {"stencil:24:24", "stencil:96:96", "stencil2d:20:20", "pyramid:50", "pyramid:140", "cholesky:20",
-                           "cholesky:30", "lu:16", "lu:24", "fft:7", "fft:10"}) {
+                           "cholesky:30", "lu:16", "lu:24", "fft:7", "fft:10", "hubs:5000:1"}) {
     const problem p = make_problem(families::make(name).value()).value();
     const auto check = [&](const std::string& policy, const auto& run) {
       INFO(policy << " on " << name << ", " << p.ops().size() << " operators");

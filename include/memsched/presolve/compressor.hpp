@@ -346,7 +346,7 @@ class compressor {
     for (index_t e : bypassed_) unlink(e);
   }
 
-  /// Whether a list may be looked at: one that is long, and that thousands of nodes may lead to, while an allowance lasts.
+  /// Whether a list may be looked at: short ones always, long ones (many nodes may lead there) while an allowance lasts.
   bool affords(index_t degree) {
     if (degree > max_steps && degree > allowance_) return false;
     if (degree > max_steps) allowance_ -= degree;
