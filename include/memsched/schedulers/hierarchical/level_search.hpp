@@ -117,7 +117,7 @@ class level_search {
 
   void push(index_t at) { open_.push(policy_.by_levels ? static_cast<delta>(entries_[at].depth) : entries_[at].cost, at); }
 
-  /// Looks at the clock each some thousand units of paths: a state with many moves takes its time.
+  /// Looks at the clock each some thousand units of paths or before them: a state with many moves takes its time.
   bool on_time(std::size_t units) {
     constexpr std::size_t many = 1 << 12;
     if ((looked_at_ += 1 + units) < many) return true;
@@ -291,6 +291,7 @@ class level_search {
     for (std::size_t i = m.begin; i < m.end; ++i)
       for (index_t next : units_.succs[paths_[i]]) {
         const auto before = units_.preds[next];
+        looked_at_ += before.size();
         if (std::all_of(before.begin(), before.end(), [&](index_t u) { return set_[u]; })) set_bit(row, next);
       }
     for (std::size_t i = m.begin; i < m.end; ++i) reset_bit(row, paths_[i]);
