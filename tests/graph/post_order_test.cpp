@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <cstdint>
-#include <numeric>
 #include <vector>
 
 #include <memsched/graph/builder.hpp>
@@ -10,6 +9,7 @@
 #include <memsched/graph/mirror.hpp>
 #include <memsched/graph/post_order.hpp>
 #include <memsched/graph/walk.hpp>
+#include <memsched/search/policy.hpp>
 
 #include "support/random_problem.hpp"
 #include "support/seeds.hpp"
@@ -54,17 +54,6 @@ delta least_peak(const schedule_graph& g, node_id v) {
   return best;
 }
 
-bool is_order(const schedule_graph& g, const std::vector<node_id>& order) {
-  std::vector<index_t> position(g.active, none);
-  for (index_t i = 0; i < order.size(); ++i) position[order[i]] = i;
-  for (node_id v = 0; v < g.active; ++v) {
-    if (position[v] == none) return false;
-    for (node_id u : g.preds[v])
-      if (position[u] >= position[v]) return false;
-  }
-  return order.size() == g.active;
-}
-
 }  // namespace
 
 TEST_CASE("no post-order of a tree has a smaller peak than the best one") {
@@ -74,7 +63,7 @@ TEST_CASE("no post-order of a tree has a smaller peak than the best one") {
     const index_t operators = 1 + r.below(14);
     const schedule_graph g = make_schedule_graph(random_tree(r, operators, 1 + r.below(6)));
     const std::vector<node_id> order = best_post_order(g);
-    REQUIRE(is_order(g, order));
+    REQUIRE(detail::is_order(g, order));
     REQUIRE(static_cast<delta>(peak_of(g, order)) == static_cast<delta>(g.base) + least_peak(g, order.back()));
   }
 }
@@ -83,9 +72,9 @@ TEST_CASE("post-orders are orders of the graph, of its mirror image, too") {
   for (std::uint64_t seed = 0; seed < support::seeds(300); ++seed) {
     INFO("seed " << seed);
     const schedule_graph g = make_schedule_graph(support::random_problem(seed, {.operators = 30}));
-    REQUIRE(is_order(g, post_order(g)));
-    REQUIRE(is_order(g, best_post_order(g)));
-    REQUIRE(is_order(g, reflected(g, best_post_order(mirror_image(g)))));
+    REQUIRE(detail::is_order(g, post_order(g)));
+    REQUIRE(detail::is_order(g, best_post_order(g)));
+    REQUIRE(detail::is_order(g, reflected(g, best_post_order(mirror_image(g)))));
   }
 }
 

@@ -18,13 +18,15 @@ namespace {
 using clock = std::chrono::steady_clock;
 using seconds = std::chrono::duration<double>;
 
+options within(double limit) { return {.time_limit = std::chrono::duration_cast<std::chrono::nanoseconds>(seconds(limit))}; }
+
 /// The time that a call takes which may take so long; of three calls, the first that keeps the limit, or the last.
 template <class Policy>
 double taken(const problem& p, const Policy& policy, double limit, double allowed) {
   double took = 0;
   for (int i = 0; i < 3; ++i) {
     const auto start = clock::now();
-    (void)schedule(p, policy, {.time_limit = std::chrono::duration_cast<std::chrono::nanoseconds>(seconds(limit))});
+    (void)schedule(p, policy, within(limit));
     took = seconds(clock::now() - start).count();
     if (took <= allowed) break;
   }
@@ -72,8 +74,7 @@ TEST_CASE("far moves keep a deadline where thousands of nodes move together") {
   constexpr double limit = 0.3, allowed = 1.1 * limit + 0.02;
   const schedule_graph g = make_schedule_graph(make_problem(networks::make("star:100000:1").value()).value());
   const structure::order_line line(g, g.topological_order());
-  options o;
-  o.time_limit = std::chrono::duration_cast<std::chrono::nanoseconds>(seconds(limit));
+  const options o = within(limit);
   search context(o);
   const auto start = clock::now();
   (void)detail::moved_far(line, context);

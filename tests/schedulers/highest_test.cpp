@@ -22,18 +22,6 @@ namespace {
 
 const auto always = [] { return true; };
 
-/// Whether these are the active nodes, each once, predecessors first.
-bool is_order(const schedule_graph& g, const std::vector<node_id>& order) {
-  order_walk w(g);
-  std::vector<bool> ran(g.active, false);
-  for (node_id v : order) {
-    if (v >= g.active || ran[v] || !w.ready(v)) return false;
-    ran[v] = true;
-    w.fire(v);
-  }
-  return order.size() == g.active;
-}
-
 }  // namespace
 
 TEST_CASE("valleys and slices are blocks that can run one after the other") {
@@ -56,7 +44,7 @@ TEST_CASE("valleys and slices are blocks that can run one after the other") {
         std::copy_if(block.begin(), block.end(), std::back_inserter(order), [&](node_id v) { return !g.is_release(v); });
       }
       REQUIRE(nodes == g.size());
-      REQUIRE(is_order(g, order));
+      REQUIRE(detail::is_order(g, order));
     }
   }
 }
@@ -94,7 +82,7 @@ TEST_CASE("far moves give an order with a smaller peak, or none") {
     const auto order = detail::moved_far(l, context);
     if (!order) continue;
     ++moved;
-    REQUIRE(is_order(g, *order));
+    REQUIRE(detail::is_order(g, *order));
     REQUIRE(peak_of(g, *order) < l.peak());
   }
   CHECK(moved > support::seeds(300));
@@ -139,12 +127,12 @@ TEST_CASE(
     detail::falling_aims aims(g, context, l, from, bounds::peak_unit(g));
     const bool reached = aims.lower_highest(r.below(3));
     const bytes after = l.peak();
-    REQUIRE(is_order(g, l.order()));
+    REQUIRE(detail::is_order(g, l.order()));
     REQUIRE(peak_of(g, l.order()) == after);
     REQUIRE(after <= before);
     REQUIRE(reached == (after <= from));
     aims.lower_blocks(base::backbone(g.preds, g.succs, l.nodes(0, l.size())));
-    REQUIRE(is_order(g, l.order()));
+    REQUIRE(detail::is_order(g, l.order()));
     REQUIRE(peak_of(g, l.order()) == l.peak());
     lowered += after < before, by_blocks += l.peak() < after;
   }
@@ -170,7 +158,7 @@ TEST_CASE("bisection and the stages answer with orders that are no worse, and cl
     const solution s{support::random_order(g, r)};
     const bytes before = peak_of(g, s.order);
     const std::vector<node_id> halves = bisect{.max_exact = r.below(6)}.improve(g, free, s.order, 0);
-    REQUIRE(is_order(g, halves));
+    REQUIRE(detail::is_order(g, halves));
     REQUIRE(peak_of(g, halves) <= before);
     for (search* c : {&free, &context}) {
       // A floor is no bound, whether it rises or not: stages claim none of it, above the optimum and between two peaks that
@@ -180,7 +168,7 @@ TEST_CASE("bisection and the stages answer with orders that are no worse, and cl
                                          : optimum / 2 + r.below(static_cast<std::uint32_t>(optimum + 2));
       const detail::staged_search stages{.unit = 1 + r.below(200), .rows = r.chance(30), .rise = r.below(60)};
       const solution t = c->ask({.target = floor}, [&] { return stages(g, *c); });
-      REQUIRE(is_order(g, t.order));
+      REQUIRE(detail::is_order(g, t.order));
       REQUIRE(t.lower_bound <= optimum);
     }
   }

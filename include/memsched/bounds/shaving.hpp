@@ -66,7 +66,7 @@ class shaver {
   }
 
   /// Memory of its questions.
-  std::uint64_t bytes_held() const { return (edges_.size() + pairs_.size()) * sizeof(question); }
+  std::uint64_t bytes_held() const { return (edges_.questions.size() + pairs_.questions.size()) * sizeof(question); }
 
  private:
   struct question {
@@ -77,14 +77,10 @@ class shaver {
       return std::tie(height, weighed, edge.before, edge.after) < std::tie(q.height, q.weighed, q.edge.before, q.edge.after);
     }
   };
-  using queue = std::priority_queue<question, plain_vector<question>>;  // most promising first
   struct line {
-    plain_vector<question> collected{};  // until all are
-    queue questions{};
-    unsigned failures = 0;   // since it last helped
-    std::uint64_t cuts = 0;  // likewise
-
-    std::size_t size() const { return collected.size() + questions.size(); }
+    std::priority_queue<question, plain_vector<question>> questions{};  // most promising first
+    unsigned failures = 0;                                              // since it last helped
+    std::uint64_t cuts = 0;                                             // likewise
   };
 
   /// Collects the questions of the nodes that are left. Returns false once `go_on` does. Pairs count as weighed: cuts for both
@@ -100,12 +96,10 @@ class shaver {
       for (node_id u = 0; u < end; ++u) {
         if (p.ordered(v, u) || p.ordered(u, v)) continue;
         const delta one = p.known_height({u, v}), other = p.known_height({v, u});
-        edges_.collected.push_back({one, {u, v}, false});
-        edges_.collected.push_back({other, {v, u}, false});
-        if (both_ways_) pairs_.collected.push_back({std::min(one, other), {u, v}, true});
+        edges_.questions.push({one, {u, v}, false});
+        edges_.questions.push({other, {v, u}, false});
+        if (both_ways_) pairs_.questions.push({std::min(one, other), {u, v}, true});
       }
-      if (collected_ == g.size())
-        for (line* l : {&edges_, &pairs_}) l->questions = queue({}, std::exchange(l->collected, {}));
       visits += visits_of_a_pair * end;
       if (visits >= visits_of_a_cut && !go_on(std::exchange(visits, 0))) return false;
     }

@@ -21,8 +21,8 @@ MEMSCHED_FUNCTION std::vector<node_id> post_order(const schedule_graph& g, const
 /// The same over predecessors in input order.
 inline std::vector<node_id> post_order(const schedule_graph& g) { return post_order(g, g.preds); }
 
-/// A post-order in which, of the predecessors of a node, the one whose subtree needs most above what it leaves runs first. On a
-/// tree whose edges lead to the root no post-order has a smaller peak (Liu 1986, On the storage requirement in the out-of-core
+/// A post-order with the predecessors of each node by falling need of their subtrees above the bytes that these leave. On a
+/// tree with edges towards the root no post-order has a smaller peak (Liu 1986, On the storage requirement in the out-of-core
 /// multifrontal method for sparse factorization). On another graph, a node belongs to the subtree of the first one that waits
 /// for it in `post_order`. O(nodes + edges log edges).
 MEMSCHED_FUNCTION std::vector<node_id> best_post_order(const schedule_graph& g);
@@ -66,17 +66,17 @@ MEMSCHED_FUNCTION std::vector<node_id> best_post_order(const schedule_graph& g) 
     delta need = 0, left = 0;
   };
   base::plain_vector<subtree> subtrees(g.active);
-  std::vector<node_id> neediest_first;
-  const auto sort_before = [&](node_id v) {
-    neediest_first.assign(g.preds[v].begin(), g.preds[v].end());
-    const auto key = [&](node_id u) { return std::pair(subtrees[u].left - subtrees[u].need, u); };
-    std::sort(neediest_first.begin(), neediest_first.end(), [&](node_id a, node_id b) { return key(a) < key(b); });
-  };
+  const auto key = [&](node_id u) { return std::pair(subtrees[u].left - subtrees[u].need, u); };
   base::plain_vector<bool> belongs(g.active, false);
+  std::vector<node_id> neediest_first;
+  std::vector<std::pair<node_id, node_id>> edges;  // by node, its predecessors in the order in which they run
+  edges.reserve(g.preds.items());
   for (node_id v : post_order(g)) {
+    neediest_first.assign(g.preds[v].begin(), g.preds[v].end());
+    std::sort(neediest_first.begin(), neediest_first.end(), [&](node_id a, node_id b) { return key(a) < key(b); });
     delta need = 0, level = 0;
-    sort_before(v);
     for (node_id u : neediest_first) {
+      edges.emplace_back(v, u);
       if (belongs[u]) continue;
       belongs[u] = true;
       need = std::max(need, level + subtrees[u].need);
@@ -84,14 +84,7 @@ MEMSCHED_FUNCTION std::vector<node_id> best_post_order(const schedule_graph& g) 
     }
     subtrees[v] = {std::max(need, level + g.cost[v].peak), level + g.cost[v].impact};
   }
-  adjacency before;
-  before.reserve(g.active, g.preds.items());
-  for (node_id v = 0; v < g.active; ++v) {
-    sort_before(v);
-    for (node_id u : neediest_first) before.push(u);
-    before.close();
-  }
-  return post_order(g, before);
+  return post_order(g, adjacency::from_pairs(g.active, edges));
 }
 
 }  // namespace MEMSCHED_ABI
