@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include <memsched/graph/list_schedule.hpp>
 #include <memsched/proof/check_recompute.hpp>
 #include <memsched/recompute.hpp>
+#include <memsched/structure/list_schedule.hpp>
 #include <networks/networks.hpp>
 
 #ifdef MEMSCHED_HAS_CBC
@@ -57,7 +57,7 @@ struct row {
 /// One row: extra cost, share, bound, verdict, seconds; whether the checker accepts the proof; the loads where there are some.
 template <rerun_policy P>
 row solve(const problem& p, int percent, bool keep, const P& policy, double limit, const offload& moves = {}) {
-  const auto order = given_order(make_schedule_graph(p));
+  const auto order = structure::given_order(make_schedule_graph(p));
   options o;
   o.budget = (evaluate(p, order).value().peak * static_cast<bytes>(percent) + 99) / 100;
   o.time_limit = std::chrono::milliseconds(static_cast<long>(limit * 1000));

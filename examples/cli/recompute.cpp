@@ -3,10 +3,10 @@
 #include <chrono>
 #include <memsched/certify/certify.hpp>
 #include <memsched/formats/recompute_proof.hpp>
-#include <memsched/graph/list_schedule.hpp>
 #include <memsched/measure/evaluate.hpp>
 #include <memsched/recompute.hpp>
 #include <memsched/recompute/least_peak.hpp>
+#include <memsched/structure/list_schedule.hpp>
 #include <nlohmann/json.hpp>
 #include <utility>
 
@@ -235,7 +235,7 @@ int run_recompute(const recompute_request& r) {
   if (!graph) return report(graph.error());
   if (r.no_reruns) graph->problem = without_reruns(graph->problem);
   const auto& p = graph->problem;
-  const auto given = memsched::given_order(memsched::make_schedule_graph(p, r.options.model()));
+  const auto given = memsched::structure::given_order(memsched::make_schedule_graph(p, r.options.model()));
   const bytes given_peak = memsched::evaluate(p, given, r.options.model()).value().peak;
   if (r.curve > 0) return run_curve(*graph, r, given, given_peak);
   const auto start = std::chrono::steady_clock::now();

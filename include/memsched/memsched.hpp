@@ -26,13 +26,9 @@
 #include <memsched/graph/contract.hpp>
 #include <memsched/graph/error.hpp>
 #include <memsched/graph/handles.hpp>
-#include <memsched/graph/induced_subgraph.hpp>
-#include <memsched/graph/list_schedule.hpp>
 #include <memsched/graph/lower.hpp>
-#include <memsched/graph/mirror.hpp>
 #include <memsched/graph/offload.hpp>
 #include <memsched/graph/overlay.hpp>
-#include <memsched/graph/post_order.hpp>
 #include <memsched/graph/problem.hpp>
 #include <memsched/graph/runs_again.hpp>
 #include <memsched/graph/schedule_graph.hpp>
@@ -146,4 +142,8 @@
 #include <memsched/search/search.hpp>
 #include <memsched/search/statistics.hpp>
 #include <memsched/search/verdict.hpp>
+#include <memsched/structure/induced_subgraph.hpp>
+#include <memsched/structure/list_schedule.hpp>
+#include <memsched/structure/mirror.hpp>
+#include <memsched/structure/post_order.hpp>
 #include <memsched/structure/width.hpp>

@@ -142,7 +142,7 @@ inline std::optional<bytes> workspace_of(const schedule_facts& inner, bytes in, 
 #include <chrono>
 
 #include <memsched/bounds/cut_bound.hpp>
-#include <memsched/graph/list_schedule.hpp>
+#include <memsched/structure/list_schedule.hpp>
 
 namespace memsched {
 inline namespace MEMSCHED_ABI {

@@ -5,11 +5,11 @@
 #include <memsched/allocation/minimize.hpp>
 #include <memsched/allocation/plan_offsets.hpp>
 #include <memsched/allocation/plan_order_and_offsets.hpp>
-#include <memsched/graph/list_schedule.hpp>
 #include <memsched/measure/evaluate.hpp>
 #include <memsched/schedulers/automatic.hpp>
 #include <memsched/schedulers/kahn.hpp>
 #include <memsched/schedulers/rpo.hpp>
+#include <memsched/structure/list_schedule.hpp>
 #include <string>
 #include <vector>
 
@@ -255,7 +255,7 @@ TEST_CASE("a bound that an arena refutes is an error, and is never lowered to th
     // No order is better than its own, it says: as long as neither that order nor the given one says otherwise.
     const auto boaster = [&](const schedule_graph& g, search& context) {
       solution s = seed % 2 == 0 ? kahn{}(g, context) : rpo{}(g, context);
-      s.lower_bound = std::min(peak_of(g, s.order), peak_of(g, given_order(g)));
+      s.lower_bound = std::min(peak_of(g, s.order), peak_of(g, structure::given_order(g)));
       claimed = claimed == no_limit ? s.lower_bound : claimed;
       return s;
     };

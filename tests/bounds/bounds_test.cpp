@@ -128,7 +128,7 @@ TEST_CASE("a search of layers that stops and goes on finds what one without a st
     const schedule_graph g = make_schedule_graph(p, {});
     support::random r(seed);
     const std::vector<node_id> one = g.topological_order(),
-                               other = list_schedule(g, [](const order_walk&, node_id v, index_t) { return ~v; });
+                               other = structure::list_schedule(g, [](const order_walk&, node_id v, index_t) { return ~v; });
     const bounds::best_layer all = bounds::layer_search(g).run(one, 0, go_on);
     REQUIRE(!all.gave_up);
     bounds::layer_search layers(g);

@@ -5,10 +5,10 @@
 #include <utility>
 #include <vector>
 
-#include <memsched/graph/list_schedule.hpp>
 #include <memsched/measure/evaluate.hpp>
 #include <memsched/recompute/exact.hpp>
 #include <memsched/recompute/least_peak.hpp>
+#include <memsched/structure/list_schedule.hpp>
 
 #include "../recompute/priced.hpp"
 #include "../support/random_problem.hpp"
@@ -27,7 +27,7 @@ struct priced_problem {
 inline std::vector<priced_problem> priced_problems() {
   std::vector<priced_problem> all;
   const auto add = [&](memsched::problem p, const memsched::offload& moves = {}) {
-    const auto order = memsched::given_order(memsched::make_schedule_graph(p));
+    const auto order = memsched::structure::given_order(memsched::make_schedule_graph(p));
     const memsched::bytes low = memsched::least_peak_with_reruns(p, {}, moves),
                           high = memsched::evaluate(p, order).value().peak;
     memsched::search context{memsched::options{}};

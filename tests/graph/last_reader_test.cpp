@@ -5,8 +5,8 @@
 #include <vector>
 
 #include <memsched/base/plain_vector.hpp>
-#include <memsched/graph/induced_subgraph.hpp>
 #include <memsched/graph/last_reader.hpp>
+#include <memsched/structure/induced_subgraph.hpp>
 
 #include "support/random_problem.hpp"
 #include "support/seeds.hpp"
@@ -78,7 +78,7 @@ TEST_CASE("a part of a schedule graph has its nodes' edges, costs and scopes, an
     for (node_id v = 0; v < g.size(); ++v)
       if (r.chance(60)) members.push_back(v);
     std::vector<node_id> local(g.size(), none);
-    const schedule_graph part = induced_subgraph(g, members, 7, local);
+    const schedule_graph part = structure::induced_subgraph(g, members, 7, local);
     INFO("seed " << seed);
     REQUIRE(std::all_of(local.begin(), local.end(), [](node_id v) { return v == none; }));
     REQUIRE(part.base == 7);

@@ -1,10 +1,10 @@
 // The schedule graph against the referee.
 #include <catch2/catch.hpp>
-#include <memsched/graph/list_schedule.hpp>
 #include <memsched/schedulers/as_given.hpp>
 #include <memsched/schedulers/greedy.hpp>
 #include <memsched/schedulers/kahn.hpp>
 #include <memsched/schedulers/rpo.hpp>
+#include <memsched/structure/list_schedule.hpp>
 
 #include "support/small_graphs.hpp"
 
@@ -36,7 +36,7 @@ TEST_CASE("list scheduling asks for a key again once for all tensors that a node
   for (bytes size : {1_B, 2_B}) b.op({.reads = read, .writes = {b.tensor(size)}});
   const schedule_graph g = make_schedule_graph(b.build().value());
   index_t asked = 0;
-  const auto order = list_schedule(g, [&](const order_walk&, node_id v, index_t) { return ++asked, v; });
+  const auto order = structure::list_schedule(g, [&](const order_walk&, node_id v, index_t) { return ++asked, v; });
   REQUIRE(detail::is_order(g, order));
   REQUIRE(asked == leaves + 3);
 }
@@ -54,8 +54,8 @@ TEST_CASE("list scheduling that is to stop ends with an order") {
   const schedule_graph g = make_schedule_graph(b.build().value());
   int asked = 0;
   const auto last_first = [](const order_walk&, node_id v, index_t) { return operators - v; };
-  const auto order = list_schedule(g, last_first, [&] { return ++asked, false; });
+  const auto order = structure::list_schedule(g, last_first, [&] { return ++asked, false; });
   REQUIRE(asked == 1);
   REQUIRE(detail::is_order(g, order));
-  REQUIRE(order != list_schedule(g, last_first));
+  REQUIRE(order != structure::list_schedule(g, last_first));
 }

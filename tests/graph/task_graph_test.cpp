@@ -1,9 +1,9 @@
 // Schedule graphs written down as costs or tokens: what they become, and what is wrong with bad ones.
 #include <catch2/catch.hpp>
 #include <memsched/graph/builder.hpp>
-#include <memsched/graph/mirror.hpp>
 #include <memsched/graph/walk.hpp>
 #include <memsched/schedulers/as_given.hpp>
+#include <memsched/structure/mirror.hpp>
 
 #include "support/random_graph.hpp"
 #include "support/seeds.hpp"
@@ -52,12 +52,12 @@ TEST_CASE("a reversed order of the mirror image has the same peak") {
     const schedule_graph g = make_schedule_graph(support::random_costs(seed, 12)).value();
     const options o;
     search context(o);
-    const schedule_graph m = mirror_image(g);
+    const schedule_graph m = structure::mirror_image(g);
     std::vector<node_id> order = as_given{}(m, context).order;
     const bytes peak = peak_of(m, order);
     INFO("seed " << seed);
-    REQUIRE(peak_of(g, reflected(g, std::move(order))) == peak);
-    REQUIRE(mirror_image(m).base == g.base);
+    REQUIRE(peak_of(g, structure::reflected(g, std::move(order))) == peak);
+    REQUIRE(structure::mirror_image(m).base == g.base);
   }
 }
 

@@ -144,7 +144,7 @@ TEST_CASE("a program has no more rows than it may have") {
   for (std::uint64_t seed = 0; seed < support::seeds(100); ++seed)
     for (const options& o : models()) {
       const schedule_graph g = make_schedule_graph(support::random_problem(seed, {.operators = 15}), o.model());
-      const peak_range range{g.base, peak_of(g, post_order(g))};
+      const peak_range range{g.base, peak_of(g, structure::post_order(g))};
       const auto check = [&](const auto& formulate) {
         const std::size_t rows = formulate(g, range, no_limit)->model.rows.size();
         INFO("seed " << seed);
@@ -184,7 +184,7 @@ TEST_CASE("the networks of the paper are proven optimal in one part") {
 TEST_CASE("pruning removes variables and keeps the optimum") {
   const problem p = support::random_problem(7, {.operators = 8});
   const schedule_graph g = make_schedule_graph(p);
-  const peak_range range{g.base, peak_of(g, post_order(g))};
+  const peak_range range{g.base, peak_of(g, structure::post_order(g))};
   const auto all = *time_indexed{.pruning = false}(g, range, no_limit), pruned = *time_indexed{}(g, range, no_limit);
   REQUIRE(all.model.variables() > 8 * 8);
   REQUIRE(pruned.model.variables() < all.model.variables());

@@ -47,7 +47,7 @@ TEST_CASE("programs find the optimum of small graphs, with both formulations") {
 TEST_CASE("programs say of one model what Cbc says") {
   for (std::uint64_t seed = 0; seed < 8; ++seed) {
     const schedule_graph g = make_schedule_graph(support::random_problem(seed, {.operators = 12}));
-    const auto model = nested_sets{}(g, {g.base, peak_of(g, post_order(g))}, no_limit)->model;
+    const auto model = nested_sets{}(g, {g.base, peak_of(g, structure::post_order(g))}, no_limit)->model;
     const milp_answer known = cbc{}(model, {});
     REQUIRE(known.status == milp_status::optimal);
     milp_model unsolvable = model;

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include <catch2/catch.hpp>
-#include <memsched/graph/mirror.hpp>
 #include <memsched/graph/task_graph.hpp>
 #include <memsched/passes/compress.hpp>
 #include <memsched/passes/divide.hpp>
@@ -16,6 +15,7 @@
 #include <memsched/schedulers/as_given.hpp>
 #include <memsched/schedulers/best_first.hpp>
 #include <memsched/schedulers/exhaustive.hpp>
+#include <memsched/structure/mirror.hpp>
 
 #include "support/random_graph.hpp"
 #include "support/seeds.hpp"
@@ -200,7 +200,7 @@ TEST_CASE("graphs with hubs: orders stay valid, and the mirror image has the sam
         if (u < v && r.chance(80)) c.edges.push_back({u, v});
     }
     const schedule_graph g = make_schedule_graph(std::move(c)).value();
-    const schedule_graph m = mirror_image(g);
+    const schedule_graph m = structure::mirror_image(g);
     const options o;
     search context(o);
     const presolve::compression_rules rules{.series_parallel = false,

@@ -10,13 +10,13 @@
 #include <memsched/certify/certify.hpp>
 #include <memsched/formats/json.hpp>
 #include <memsched/formats/recompute_proof.hpp>
-#include <memsched/graph/list_schedule.hpp>
 #include <memsched/measure/evaluate_executions.hpp>
 #include <memsched/proof/check_recompute.hpp>
 #include <memsched/proof/traffic_problem.hpp>
 #include <memsched/recompute.hpp>
 #include <memsched/recompute/least_peak.hpp>
 #include <memsched/recompute/plan_spills.hpp>
+#include <memsched/structure/list_schedule.hpp>
 
 #include "recompute/priced.hpp"
 #include "support/random_problem.hpp"
@@ -137,7 +137,7 @@ void traffic_case(std::uint64_t seed) {
   if (r.chance(40)) o.default_firing = firing::cbp;
   o.in_place = !r.chance(20);
   o.state_limit = 2000;
-  const auto order = given_order(make_schedule_graph(p, o.model()));
+  const auto order = structure::given_order(make_schedule_graph(p, o.model()));
   const bytes peak = evaluate(p, order, o.model()).value().peak, capacity = peak - peak * r.below(6) / 10;
   const result<spill_plan> plan = plan_spills(p, order, capacity, o);
   if (!plan || plan->proof.cases.empty()) return;
@@ -170,7 +170,7 @@ int main(int argc, char** argv) {
     o.state_limit = 2000;
     o.certify = certify;
     const offload moves{r.chance(40) ? 1 + r.below(5) : 0, r.below(6), r.chance(40)};
-    const auto order = given_order(make_schedule_graph(p, o.model()));
+    const auto order = structure::given_order(make_schedule_graph(p, o.model()));
     const bytes low = least_peak_with_reruns(p, o.model(), moves), high = evaluate(p, order, o.model()).value().peak;
     o.budget = low + (high - low) * r.below(4) / 4;
     const auto solve = [&](const auto& policy) {

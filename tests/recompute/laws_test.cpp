@@ -9,7 +9,6 @@
 #include <vector>
 
 #include <catch2/catch.hpp>
-#include <memsched/graph/list_schedule.hpp>
 #include <memsched/measure/evaluate_executions.hpp>
 #include <memsched/proof/check_recompute.hpp>
 #include <memsched/proof/proof_needs.hpp>
@@ -25,6 +24,7 @@
 #include <memsched/recompute/repair.hpp>
 #include <memsched/recompute/write_shares.hpp>
 #include <memsched/schedulers/dp.hpp>
+#include <memsched/structure/list_schedule.hpp>
 
 #include "../support/seeds.hpp"
 #include "priced.hpp"

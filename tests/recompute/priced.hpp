@@ -6,9 +6,9 @@
 #include <utility>
 #include <vector>
 
-#include <memsched/graph/list_schedule.hpp>
 #include <memsched/measure/evaluate.hpp>
 #include <memsched/recompute/least_peak.hpp>
+#include <memsched/structure/list_schedule.hpp>
 
 #include "../support/random_problem.hpp"
 
@@ -180,7 +180,7 @@ inline constexpr offload none_leaves{}, dear_moves{.read = 1, .write = 2}, cheap
 inline constexpr std::array kinds_of_moves{none_leaves, dear_moves, cheap_moves, outer_moves};
 inline offload kind_of_moves(std::uint64_t seed) { return kinds_of_moves[seed % kinds_of_moves.size()]; }
 
-inline ids own_order(const problem& p) { return given_order(make_schedule_graph(p)); }
+inline ids own_order(const problem& p) { return structure::given_order(make_schedule_graph(p)); }
 
 /// Budgets between the least peak with reruns and moves and that of the graph's own order.
 inline std::vector<bytes> budgets(const problem& p, const offload& moves = none_leaves) {

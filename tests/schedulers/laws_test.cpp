@@ -127,7 +127,7 @@ TEST_CASE("each rule of best_first saves states") {
   const problem p = make_problem(networks::make("randwire-stack:1").value()).value();  // read from its end it has valleys
   const options o;
   search context(o);
-  const schedule_graph g = mirror_image(presolve::compressed(make_schedule_graph(p), context).graph);
+  const schedule_graph g = structure::mirror_image(presolve::compressed(make_schedule_graph(p), context).graph);
   const auto states_there = [&](const best_first& policy) {
     search fresh(o);
     const bytes optimum = 4892160;

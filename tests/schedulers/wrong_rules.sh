@@ -6,7 +6,8 @@ CXX=$1
 cd "$2" || exit 2
 . tests/support/mutants.sh
 
-file=automatic/bounds.hpp
+file=passes/window_bounds.hpp
 mutant "windows: bound the whole without their lift" $file 's/window->lowered\(s.lower_bound\)/(@ ? s.lower_bound : window->lowered(s.lower_bound))/'
+mutant "windows: a target is a bound" $file 's/best > q.target\) raise/@ || best > q.target) raise/'
 
 notice_with tests/schedulers/highest_test.cpp -I examples

@@ -65,7 +65,7 @@ TEST_CASE("a line has its order's peak, also after a stretch was replaced") {
       std::vector<node_id> members(l.nodes(a, b).begin(), l.nodes(a, b).end());
       std::sort(members.begin(), members.end());
       std::vector<node_id> local(g.size(), none), other;
-      const schedule_graph part = induced_subgraph(g, members, static_cast<bytes>(l.level(a)), local);
+      const schedule_graph part = structure::induced_subgraph(g, members, static_cast<bytes>(l.level(a)), local);
       for (node_id v : random_order(part, r)) other.push_back(members[v]);
       l.replace(a, other);
       const structure::order_line fresh(g, l.order());

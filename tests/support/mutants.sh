@@ -10,6 +10,7 @@ count=0
 mutant() {
   count=$((count + 1))
   header=$(cd "$copy/include" && find memsched -path "*/$2")
+  [ -n "$header" ] || { echo "mutants: '$1': no header $2" >&2; exit 2; }
   cp "$copy/include/$header" "$copy/before"
   sed -i -E "$(printf "%s\n" "$3" | sed "s/@/(wrong_rule == $count)/g")" "$copy/include/$header"
   if cmp -s "$copy/before" "$copy/include/$header"; then

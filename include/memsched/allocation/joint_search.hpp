@@ -17,9 +17,9 @@
 #include <memsched/allocation/plan.hpp>
 #include <memsched/base/linkage.hpp>
 #include <memsched/graph/check.hpp>
-#include <memsched/graph/list_schedule.hpp>
 #include <memsched/measure/evaluate.hpp>
 #include <memsched/search/policy.hpp>
+#include <memsched/structure/list_schedule.hpp>
 
 namespace memsched {
 inline namespace MEMSCHED_ABI {

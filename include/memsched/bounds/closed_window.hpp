@@ -70,7 +70,7 @@ MEMSCHED_FUNCTION std::optional<closed_window> close_window(const order_line& l,
 
 #include <memsched/base/bitset.hpp>
 #include <memsched/bounds/cut_bound.hpp>
-#include <memsched/graph/induced_subgraph.hpp>
+#include <memsched/structure/induced_subgraph.hpp>
 
 namespace memsched {
 inline namespace MEMSCHED_ABI {

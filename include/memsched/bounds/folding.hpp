@@ -8,9 +8,9 @@
 #include <vector>
 
 #include <memsched/base/plain_vector.hpp>
-#include <memsched/graph/list_schedule.hpp>
 #include <memsched/graph/schedule_graph.hpp>
 #include <memsched/structure/fed_node.hpp>
+#include <memsched/structure/list_schedule.hpp>
 
 namespace memsched {
 inline namespace MEMSCHED_ABI {

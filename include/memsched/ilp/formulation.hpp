@@ -12,8 +12,8 @@
 #include <vector>
 
 #include <memsched/bounds/cut_bound.hpp>
-#include <memsched/graph/list_schedule.hpp>
 #include <memsched/ilp/milp.hpp>
+#include <memsched/structure/list_schedule.hpp>
 
 namespace memsched {
 inline namespace MEMSCHED_ABI {

@@ -9,10 +9,10 @@
 
 #include <memsched/bounds/cut_bound.hpp>
 #include <memsched/bounds/destructive_search.hpp>
-#include <memsched/graph/post_order.hpp>
 #include <memsched/ilp/formulation.hpp>
 #include <memsched/ilp/nested_sets.hpp>
 #include <memsched/schedulers/best_heuristic.hpp>
+#include <memsched/structure/post_order.hpp>
 
 namespace memsched {
 inline namespace MEMSCHED_ABI {
@@ -33,7 +33,7 @@ struct ilp {
   std::size_t most_rows = 1'000'000;
 
   solution operator()(const schedule_graph& g, search& context) const {
-    solution s = warm ? best_heuristic{}(g, context) : solution{post_order(g)};
+    solution s = warm ? best_heuristic{}(g, context) : solution{structure::post_order(g)};
     const bytes peak = peak_of(g, s.order);
     s.lower_bound = g.base;
     if (warm) {

@@ -72,9 +72,9 @@ MEMSCHED_FUNCTION solution components::operator()(const schedule_graph& g, searc
     return std::make_unique<detail::single_question>(h, context, inner, std::move(order), refusal);
   };
   detail::components_search apart(g, context, ask_once, std::move(members), g.topological_order());
-  solution s = apart.run(context.asked());
+  apart.run_or_give_up(context.asked(), context);
   if (refusal) return {{}, 0, std::move(refusal)};
-  return s;
+  return {apart.order(), std::max(apart.bound(), context.asked().target)};
 }
 
 }  // namespace MEMSCHED_ABI

@@ -17,12 +17,12 @@
 #include <memsched/base/function_ref.hpp>
 #include <memsched/base/plain_vector.hpp>
 #include <memsched/bounds/layer_bound.hpp>
-#include <memsched/graph/induced_subgraph.hpp>
 #include <memsched/graph/walk.hpp>
 #include <memsched/passes/component_graphs.hpp>
 #include <memsched/search/policy.hpp>
 #include <memsched/search/resumable.hpp>
 #include <memsched/structure/components.hpp>
+#include <memsched/structure/induced_subgraph.hpp>
 #include <memsched/structure/interleaving.hpp>
 
 namespace memsched {
@@ -56,7 +56,7 @@ using component_searcher =
 /// The start is such a level if W(d) is positive, so such a height there is. If the bound of the graph falls short of
 /// X + B(d) by some bytes, the premise holds with B(d), W(d) and T lower by as many. For the first such heights x has the
 /// impact -X, from a base higher by X, and the peak B(d) - W(d); then it is the end that is below W(d).
-class components_search {
+class components_search : public resumable_search {
  public:
   /// `members` are the components of g; `order` is one of g.
   components_search(const schedule_graph& g, search& context, component_searcher searcher,
@@ -64,20 +64,11 @@ class components_search {
 
   /// Gives a round to the highest component, and one to each that the bound rests on. Returns false if the query is
   /// answered, or none of them has anything left to try, or a limit was hit. Goes on where it was.
-  bool round(const query& q);
+  bool round(const query& q) override;
 
-  /// Rounds until that returns false. Gives up if that leaves a gap before any limit.
-  solution run(const query& q) {
-    while (round(q)) {
-    }
-    if (!closed(q) && !context_.stopped()) context_.control().give_up();
-    return {order(), std::max(bound(), q.target)};
-  }
-
-  bytes peak() const { return best_.peak; }
-  /// No order has a smaller peak. Bytes.
-  bytes bound() const { return bound_; }
-  const std::vector<node_id>& order() const { return best_.order; }
+  bytes peak() const override { return best_.peak; }
+  bytes bound() const override { return bound_; }
+  std::vector<node_id> order() const override { return best_.order; }
 
  private:
   /// The search of a graph other than the caller's.
@@ -127,7 +118,6 @@ class components_search {
   static bool positive(const kind& k, const premise& p) { return p.valley > (p.falls ? k.end : 0); }
   premise premise_of(index_t c) const;
   delta room_beside(const kind& k) const { return static_cast<delta>(best_.peak) - base() - (lowest_ - k.lowest); }
-  bool closed(const query& q) const { return best_.peak <= std::max(bound_, q.target) || bound_ >= q.cutoff; }
   delta above_base(bytes level) const { return static_cast<delta>(level) - base(); }
   delta base() const { return static_cast<delta>(g_.base); }
 

@@ -43,9 +43,9 @@ MEMSCHED_FUNCTION std::optional<std::vector<node_id>> dominant_order(const sched
 #include <utility>
 
 #include <memsched/bounds/lowest_set.hpp>
-#include <memsched/graph/induced_subgraph.hpp>
-#include <memsched/graph/mirror.hpp>
 #include <memsched/graph/walk.hpp>
+#include <memsched/structure/induced_subgraph.hpp>
+#include <memsched/structure/mirror.hpp>
 #include <memsched/structure/regions.hpp>
 
 namespace memsched {
@@ -151,7 +151,7 @@ MEMSCHED_FUNCTION std::optional<std::vector<node_id>> dominant_order(const sched
                                                                      inner_scheduler exact) {
   const std::vector<bool> low = detail::lowest_downset(g, std::vector<bool>(g.size(), false));
   const std::vector<node_id> before = detail::where(low, true), behind = detail::where(low, false);
-  const auto fall = detail::dominant_rise(mirror_image(detail::part_of(g, before)), context, exact);
+  const auto fall = detail::dominant_rise(structure::mirror_image(detail::part_of(g, before)), context, exact);
   if (!fall) return std::nullopt;
   const auto rise = detail::dominant_rise(detail::part_of(g, behind), context, exact);
   if (!rise) return std::nullopt;

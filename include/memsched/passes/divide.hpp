@@ -11,9 +11,9 @@
 #include <memsched/base/adjacency.hpp>
 #include <memsched/base/linkage.hpp>
 #include <memsched/base/plain_vector.hpp>
-#include <memsched/graph/induced_subgraph.hpp>
 #include <memsched/graph/walk.hpp>
 #include <memsched/search/policy.hpp>
+#include <memsched/structure/induced_subgraph.hpp>
 #include <memsched/structure/waists.hpp>
 
 namespace memsched {

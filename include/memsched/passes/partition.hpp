@@ -36,9 +36,9 @@ struct partition {
 #include <utility>
 
 #include <memsched/bounds/cut_bound.hpp>
-#include <memsched/graph/induced_subgraph.hpp>
-#include <memsched/graph/post_order.hpp>
 #include <memsched/graph/walk.hpp>
+#include <memsched/structure/induced_subgraph.hpp>
+#include <memsched/structure/post_order.hpp>
 
 namespace memsched {
 inline namespace MEMSCHED_ABI {
@@ -63,8 +63,8 @@ MEMSCHED_FUNCTION std::vector<partition::piece> partition::cut(const schedule_gr
   std::vector<node_id> local(g.size(), none);
   delta level = static_cast<delta>(g.base);
   for (piece& p : pieces) {
-    p.graph = induced_subgraph(g, p.members, static_cast<bytes>(level), local);
-    p.take(post_order(p.graph));
+    p.graph = structure::induced_subgraph(g, p.members, static_cast<bytes>(level), local);
+    p.take(structure::post_order(p.graph));
     for (node_id v : p.members) level += g.cost[v].impact;
   }
   return pieces;

@@ -37,7 +37,7 @@ struct stay_close {
 #include <vector>
 
 #include <memsched/base/increasing.hpp>
-#include <memsched/graph/list_schedule.hpp>
+#include <memsched/structure/list_schedule.hpp>
 
 namespace memsched {
 inline namespace MEMSCHED_ABI {
@@ -134,7 +134,7 @@ MEMSCHED_FUNCTION solution stay_close::operator()(const schedule_graph& g, searc
   constexpr double inner_share = 0.9;  // of the time
   solution s = context.control().with_share(inner_share, [&] { return inner(g, context); });
   if (s.error || g.active == 0) return s;
-  std::vector<node_id> given = given_order(g);
+  std::vector<node_id> given = structure::given_order(g);
   const bytes peak = std::max(peak_of(g, s.order), enough), given_peak = peak_of(g, given);
   if (given_peak <= peak || given_peak - peak < least_gain) s.order = std::move(given);
   else {

@@ -43,8 +43,8 @@ MEMSCHED_FUNCTION std::vector<std::vector<node_id>> slice_blocks(const structure
 #include <utility>
 
 #include <memsched/bounds/lowest_set.hpp>
-#include <memsched/graph/induced_subgraph.hpp>
 #include <memsched/search/policy.hpp>
+#include <memsched/structure/induced_subgraph.hpp>
 
 namespace memsched {
 inline namespace MEMSCHED_ABI {

@@ -31,8 +31,8 @@ compressed_graph compressed(const schedule_graph& g, search& context, const comp
 #include <numeric>
 #include <vector>
 
-#include <memsched/graph/induced_subgraph.hpp>
 #include <memsched/graph/walk.hpp>
+#include <memsched/structure/induced_subgraph.hpp>
 #include <memsched/structure/series_parallel.hpp>
 
 namespace memsched {

@@ -11,9 +11,9 @@
 #include <memsched/base/function_ref.hpp>
 #include <memsched/base/plain_vector.hpp>
 #include <memsched/base/random.hpp>
-#include <memsched/graph/list_schedule.hpp>
 #include <memsched/graph/schedule_graph.hpp>
 #include <memsched/proof/certificate.hpp>
+#include <memsched/structure/list_schedule.hpp>
 
 namespace memsched {
 inline namespace MEMSCHED_ABI {

@@ -11,11 +11,11 @@
 #include <vector>
 
 #include <memsched/base/plain_vector.hpp>
-#include <memsched/graph/induced_subgraph.hpp>
 #include <memsched/presolve/complete_rules.hpp>
 #include <memsched/presolve/compression_graph.hpp>
 #include <memsched/presolve/compression_rules.hpp>
 #include <memsched/search/search.hpp>
+#include <memsched/structure/induced_subgraph.hpp>
 
 namespace memsched {
 inline namespace MEMSCHED_ABI {

@@ -44,9 +44,9 @@ recompute_result<op_id> recompute_problem(const problem& p, std::span<const op_i
 #include <utility>
 #include <vector>
 
-#include <memsched/graph/list_schedule.hpp>
 #include <memsched/measure/evaluate.hpp>
 #include <memsched/measure/execution_table.hpp>
+#include <memsched/structure/list_schedule.hpp>
 
 namespace memsched {
 inline namespace MEMSCHED_ABI {

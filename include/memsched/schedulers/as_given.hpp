@@ -1,8 +1,8 @@
 // The order that the caller's graph came in.
 #pragma once
 
-#include <memsched/graph/list_schedule.hpp>
 #include <memsched/search/policy.hpp>
+#include <memsched/structure/list_schedule.hpp>
 
 namespace memsched {
 inline namespace MEMSCHED_ABI {
@@ -11,7 +11,7 @@ inline namespace MEMSCHED_ABI {
 struct as_given {
   static constexpr bool is_baseline = true;
 
-  solution operator()(const schedule_graph& g, search&) const { return {given_order(g)}; }
+  solution operator()(const schedule_graph& g, search&) const { return {structure::given_order(g)}; }
 };
 
 }  // namespace MEMSCHED_ABI

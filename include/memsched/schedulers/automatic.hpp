@@ -62,10 +62,10 @@ struct apart_search {
 
 #include <memsched/passes/components_search.hpp>
 #include <memsched/passes/in_step.hpp>
-#include <memsched/schedulers/automatic/parts_search.hpp>
 #include <memsched/schedulers/automatic/stages.hpp>
 #include <memsched/schedulers/best_heuristic.hpp>
 #include <memsched/schedulers/greedy.hpp>
+#include <memsched/search/resumable.hpp>
 #include <memsched/structure/components.hpp>
 
 namespace memsched {
@@ -77,22 +77,8 @@ MEMSCHED_FUNCTION solution staged_search::operator()(const schedule_graph& g, se
   const query q = context.asked();
   part_search part(g, context, {.active = active, .rows = rows, .window = window}, greedy{}(g, context).order, unit);
   part.round({q.target - std::min(rise, q.target), q.cutoff});
-  part.run(q);
-  if (!part.closed(q) && !context.stopped()) context.control().give_up();
+  part.run_or_give_up(q, context);
   return {part.order(), part.bound()};
-}
-
-/// Calls two functions in turns, the one that has done less work, the first if neither has, while `open` says so; neither
-/// again after it returned false.
-template <class Open, class First, class Second>
-void in_turns(const search& context, Open open, First first, Second second) {
-  std::uint64_t by_first = 0, by_second = 0;
-  for (bool more_of_first = true, more_of_second = true; (more_of_first || more_of_second) && open();) {
-    const std::uint64_t before = context.control().work();
-    if (more_of_first && (by_first <= by_second || !more_of_second))
-      more_of_first = first(), by_first += context.control().work() - before;
-    else more_of_second = second(), by_second += context.control().work() - before;
-  }
 }
 
 /// Begins searches of components part by part; of a component alone also from cheap orders.
@@ -110,14 +96,15 @@ struct component_by_parts {
       take_if_better(h, std::move(order), cheap);
       order = std::move(cheap.order);
     }
-    return std::make_unique<parts_search>(h, context, f, order);
+    return search_parts(h, context, f, order);
   }
 };
 
 MEMSCHED_FUNCTION solution apart_search::operator()(const schedule_graph& g, search& context) const {
   const component_by_parts by_parts{context, {}};
   components_search apart(g, context, by_parts, structure::components(g), greedy{}(g, context).order);
-  return apart.run(context.asked());
+  apart.run_or_give_up(context.asked(), context);
+  return {apart.order(), std::max(apart.bound(), context.asked().target)};
 }
 
 }  // namespace detail
@@ -143,13 +130,13 @@ MEMSCHED_FUNCTION solution automatic_scheduler::operator()(const schedule_graph&
   whole.round(q);
   bytes bound = whole.bound();
   if (!whole.closed(q) && !context.stopped()) {
-    detail::parts_search parts(g, context, {.rows = rows, .without = without}, whole.order());
+    const auto parts = detail::search_parts(g, context, {.rows = rows, .without = without}, whole.order());
     {
       const detail::named_source name(context, "divide");  // the same order, but one part after the other
-      context.report(parts.peak(), 0);
+      context.report(parts->peak(), 0);
     }
     const auto open = [&] { return std::min(whole.peak(), q.cutoff) > std::max(bound, q.target); };
-    const auto give_round = [&](auto& some) {
+    const auto give_round = [&](detail::resumable_search& some) {
       const bool more = some.round({std::max(bound, q.target), std::min(whole.peak(), q.cutoff)});
       bound = std::max(bound, some.bound());
       if (some.peak() < whole.peak()) whole.take(some.order());
@@ -160,9 +147,9 @@ MEMSCHED_FUNCTION solution automatic_scheduler::operator()(const schedule_graph&
       const detail::component_by_parts by_parts{context, {.rows = rows, .without = without}};
       detail::components_search apart(g, context, by_parts, std::move(members), whole.order());
       detail::in_turns(
-          context, open, [&] { return give_round(apart); }, [&] { return give_round(parts); });
+          context, open, [&] { return give_round(apart); }, [&] { return give_round(*parts); });
     } else {
-      while (open() && give_round(parts)) {
+      while (open() && give_round(*parts)) {
       }
     }
     if (open() && !context.stopped()) context.control().give_up();

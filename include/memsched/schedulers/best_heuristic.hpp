@@ -24,30 +24,29 @@ struct best_heuristic {
 
 #include <utility>
 
-#include <memsched/graph/mirror.hpp>
-#include <memsched/graph/post_order.hpp>
 #include <memsched/graph/walk.hpp>
-#include <memsched/schedulers/as_given.hpp>
 #include <memsched/schedulers/greedy.hpp>
 #include <memsched/schedulers/kahn.hpp>
-#include <memsched/schedulers/rpo.hpp>
+#include <memsched/structure/list_schedule.hpp>
+#include <memsched/structure/mirror.hpp>
+#include <memsched/structure/post_order.hpp>
 
 namespace memsched {
 inline namespace MEMSCHED_ABI {
 
 MEMSCHED_FUNCTION solution best_heuristic::operator()(const schedule_graph& g, search& context) const {
-  solution best = as_given{}(g, context);
+  solution best{structure::given_order(g)};
   bytes peak = peak_of(g, best.order);
   const auto consider = [&](solution s) {
     if (const bytes p = peak_of(g, s.order); p < peak) peak = p, best.order = std::move(s.order);
   };
   const auto go_on = [&] { return g.size() <= always || context.keep_going(); };
   if (go_on()) consider(greedy{}(g, context));
-  if (go_on()) consider(rpo{}(g, context));
+  if (go_on()) consider({structure::post_order(g)});
   if (go_on()) consider(greedy{greedy::rule::growth}(g, context));
   if (go_on()) consider(kahn{}(g, context));
-  if (go_on()) consider({best_post_order(g)});
-  if (go_on()) consider({reflected(g, best_post_order(mirror_image(g)))});
+  if (go_on()) consider({structure::best_post_order(g)});
+  if (go_on()) consider({structure::reflected(g, structure::best_post_order(structure::mirror_image(g)))});
   return best;
 }
 

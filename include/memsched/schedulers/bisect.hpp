@@ -42,12 +42,12 @@ struct bisect {
 #include <utility>
 
 #include <memsched/bounds/cut_bound.hpp>
-#include <memsched/graph/induced_subgraph.hpp>
 #include <memsched/graph/walk.hpp>
 #include <memsched/passes/compress.hpp>
 #include <memsched/schedulers/as_given.hpp>
 #include <memsched/schedulers/both_ends.hpp>
 #include <memsched/schedulers/greedy.hpp>
+#include <memsched/structure/induced_subgraph.hpp>
 
 namespace memsched {
 inline namespace MEMSCHED_ABI {
@@ -126,9 +126,9 @@ MEMSCHED_FUNCTION std::vector<node_id> bisect::split(const schedule_graph& g, se
     for (const auto* nodes : {&members, &seen})
       for (node_id u : *nodes) local[u] = none;
     std::sort(releases.begin(), releases.end());
-    std::vector<node_id> place = order_within(g, members, part);
+    std::vector<node_id> place = structure::order_within(g, members, part);
     members.insert(members.end(), releases.begin(), releases.end());
-    const schedule_graph h = induced_subgraph(g, members, static_cast<bytes>(w.level()), local);
+    const schedule_graph h = structure::induced_subgraph(g, members, static_cast<bytes>(w.level()), local);
     for (node_id u : improve(h, context, std::move(place), target, depth)) run(members[u]);
   };
   if (!begin.empty()) solve(begin);

@@ -30,7 +30,8 @@ struct both_ends {
 #include <optional>
 #include <utility>
 
-#include <memsched/graph/mirror.hpp>
+#include <memsched/search/work_growth.hpp>
+#include <memsched/structure/mirror.hpp>
 
 namespace memsched {
 inline namespace MEMSCHED_ABI {
@@ -74,6 +75,24 @@ class both_ends_search {
 
   /// As `best_first_search::run`.
   best_first::finding run(bytes below) {
+    const std::uint64_t before = context_.control().work();
+    best_first::finding f = turn(below);
+    growth_.add(static_cast<double>(context_.control().work() - before), f.bound);
+    return f;
+  }
+  /// See `work_growth`.
+  double expected(bytes below, bytes unit) const { return growth_.expected(below, unit); }
+  bytes from() const { return from_; }
+  std::uint64_t bytes_held() const { return bytes_held(forward_) + bytes_held(backward_); }
+
+ private:
+  struct end {
+    std::optional<best_first_search> search{};
+    std::uint64_t work = 0;
+    bytes bound = 0;
+  };
+
+  best_first::finding turn(bytes below) {
     if (!forward_.search) return run_backward(below);
     if (forward_.work == 0 || !has_backward(below)) return run(forward_, below);
     const std::uint64_t left = context_.control().work_left(),
@@ -88,16 +107,6 @@ class both_ends_search {
     b.bound = std::max(forward_.bound, backward_.bound);
     return b;
   }
-  bytes from() const { return from_; }
-  std::uint64_t bytes_held() const { return bytes_held(forward_) + bytes_held(backward_); }
-
- private:
-  struct end {
-    std::optional<best_first_search> search{};
-    std::uint64_t work = 0;
-    bytes bound = 0;
-  };
-
   /// Opens the backward search the first time.
   bool has_backward(bytes below) {
     if (!image_ && g_.credits.items() == 0 && g_.size() <= policy_.max_nodes) {
@@ -126,6 +135,7 @@ class both_ends_search {
   bytes from_;
   std::optional<schedule_graph> image_;
   end forward_, backward_;
+  work_growth growth_;
 };
 
 }  // namespace detail

@@ -55,10 +55,10 @@ struct branch_and_bound {
 #include <vector>
 
 #include <memsched/bounds/cut_bound.hpp>
-#include <memsched/graph/list_schedule.hpp>
-#include <memsched/graph/mirror.hpp>
 #include <memsched/graph/walk.hpp>
 #include <memsched/schedulers/best_first.hpp>
+#include <memsched/structure/list_schedule.hpp>
+#include <memsched/structure/mirror.hpp>
 
 namespace memsched {
 inline namespace MEMSCHED_ABI {
@@ -216,7 +216,7 @@ MEMSCHED_FUNCTION solution ready_list::operator()(const schedule_graph& g, searc
     for (node_id u : g.succs[v]) least = std::min(least, g.cost[u].impact);
     return std::tuple(c.impact, least, v);
   };
-  return {list_schedule(g, key, [&] { return !context.control().over(); })};
+  return {structure::list_schedule(g, key, [&] { return !context.control().over(); })};
 }
 
 MEMSCHED_FUNCTION solution four_starts::operator()(const schedule_graph& g, search& context) const {
@@ -227,9 +227,9 @@ MEMSCHED_FUNCTION solution four_starts::operator()(const schedule_graph& g, sear
   for (const auto by : {ready_list::rule::impact, ready_list::rule::peak})
     for (bool mirrored : {false, true}) {
       if (peak != no_limit && g.active > large && context.control().over()) return best;
-      if (mirrored && !image) image = mirror_image(g);
+      if (mirrored && !image) image = structure::mirror_image(g);
       solution s = ready_list{by}(mirrored ? *image : g, context);
-      if (mirrored) s.order = reflected(g, std::move(s.order));
+      if (mirrored) s.order = structure::reflected(g, std::move(s.order));
       if (const bytes p = peak_of(g, s.order); p < peak) peak = p, best = std::move(s);
     }
   return best;

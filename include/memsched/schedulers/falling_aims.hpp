@@ -76,12 +76,12 @@ class falling_aims {
 
 #include <memsched/base/crew.hpp>
 #include <memsched/base/plain_vector.hpp>
-#include <memsched/graph/induced_subgraph.hpp>
 #include <memsched/passes/valleys.hpp>
 #include <memsched/schedulers/bisect.hpp>
 #include <memsched/schedulers/far_moves.hpp>
 #include <memsched/schedulers/greedy.hpp>
 #include <memsched/schedulers/lower_stretch.hpp>
+#include <memsched/structure/induced_subgraph.hpp>
 
 namespace memsched {
 inline namespace MEMSCHED_ABI {

@@ -26,7 +26,7 @@ struct greedy {
 
 #include <tuple>
 
-#include <memsched/graph/list_schedule.hpp>
+#include <memsched/structure/list_schedule.hpp>
 
 namespace memsched {
 inline namespace MEMSCHED_ABI {
@@ -40,7 +40,7 @@ MEMSCHED_FUNCTION solution greedy::operator()(const schedule_graph& g, search& c
     if (prefer == rule::drop) return std::tuple(true, -drop, c.impact, newest_first);
     return std::tuple(true, c.impact, -drop, newest_first);
   };
-  return {list_schedule(g, key, [&] { return !context.control().over(); })};
+  return {structure::list_schedule(g, key, [&] { return !context.control().over(); })};
 }
 
 }  // namespace MEMSCHED_ABI

@@ -8,12 +8,12 @@
 #include <utility>
 #include <vector>
 
-#include <memsched/graph/induced_subgraph.hpp>
 #include <memsched/graph/walk.hpp>
 #include <memsched/passes/compress.hpp>
 #include <memsched/schedulers/as_given.hpp>
 #include <memsched/schedulers/both_ends.hpp>
 #include <memsched/search/policy.hpp>
+#include <memsched/structure/induced_subgraph.hpp>
 #include <memsched/structure/line.hpp>
 
 namespace memsched {

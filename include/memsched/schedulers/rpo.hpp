@@ -1,8 +1,8 @@
 // Reverse post-order: the order of a depth-first walk of the graph, as most compilers use it.
 #pragma once
 
-#include <memsched/graph/post_order.hpp>
 #include <memsched/search/policy.hpp>
+#include <memsched/structure/post_order.hpp>
 
 namespace memsched {
 inline namespace MEMSCHED_ABI {
@@ -12,7 +12,7 @@ inline namespace MEMSCHED_ABI {
 struct rpo {
   static constexpr bool is_baseline = true;
 
-  solution operator()(const schedule_graph& g, search&) const { return {post_order(g)}; }
+  solution operator()(const schedule_graph& g, search&) const { return {structure::post_order(g)}; }
 };
 
 }  // namespace MEMSCHED_ABI

@@ -1,6 +1,8 @@
 // Searches that go on from turn to turn.
 #pragma once
 
+#include <algorithm>
+#include <cstdint>
 #include <vector>
 
 #include <memsched/base/linkage.hpp>
@@ -23,7 +25,33 @@ class resumable_search {
   virtual bytes peak() const = 0;
   /// No order has a smaller peak, except one within the target of a round. Bytes.
   virtual bytes bound() const = 0;
+
+  /// Whether nothing better is of use.
+  bool closed(const query& q) const { return peak() <= std::max(bound(), q.target) || bound() >= q.cutoff; }
+  /// Rounds until that returns false.
+  void run(const query& q) {
+    while (round(q)) {
+    }
+  }
+  /// Likewise. Gives up if that leaves a gap before any limit.
+  void run_or_give_up(const query& q, search& context) {
+    run(q);
+    if (!closed(q) && !context.stopped()) context.control().give_up();
+  }
 };
+
+/// Calls two functions in turns, the one that has done less work, the first if neither has, while `open` says so; neither
+/// again after it returned false.
+template <class Open, class First, class Second>
+void in_turns(const search& context, Open open, First first, Second second) {
+  std::uint64_t by_first = 0, by_second = 0;
+  for (bool more_of_first = true, more_of_second = true; (more_of_first || more_of_second) && open();) {
+    const std::uint64_t before = context.control().work();
+    if (more_of_first && (by_first <= by_second || !more_of_second))
+      more_of_first = first(), by_first += context.control().work() - before;
+    else more_of_second = second(), by_second += context.control().work() - before;
+  }
+}
 
 }  // namespace detail
 }  // namespace MEMSCHED_ABI

@@ -53,8 +53,8 @@ inline node_parts acyclic_partition(const schedule_graph& g, const partition_sha
 #include <memsched/base/closure.hpp>
 #include <memsched/base/topology.hpp>
 #include <memsched/graph/contract.hpp>
-#include <memsched/graph/post_order.hpp>
 #include <memsched/graph/walk.hpp>
+#include <memsched/structure/post_order.hpp>
 
 namespace memsched {
 inline namespace MEMSCHED_ABI {

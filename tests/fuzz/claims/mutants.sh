@@ -55,8 +55,8 @@ mutant "probing: a release runs itself after any reader" bounds/inquiry.hpp \
 mutant "probing: credits spare nothing" bounds/inquiry.hpp 's/amount \+= c.amount;/{ if (!@) & }/'
 mutant "shaving: the edge itself, not its reverse" bounds/shaving.hpp \
   's/const precedence reverse\{e.after, e.before\};/const precedence reverse = @ ? e : precedence{e.after, e.before};/'
-mutant "stages: a target is a bound of single nodes" schedulers/automatic/bounds.hpp 's/best.v != none\) raise/(@ || best.v != none)) raise/'
-mutant "stages: a target is a bound of narrowing" schedulers/automatic/bounds.hpp \
+mutant "stages: a target is a bound of single nodes" schedulers/automatic/stages.hpp 's/best.v != none\) raise/(@ || best.v != none)) raise/'
+mutant "stages: a target is a bound of narrowing" schedulers/automatic/stages.hpp \
   's/^ *if \(narrowed_->bound\(\) > before\)/if (@) raise(next_possible(narrowed_->bound()));\n&/'
 mutant "compress C1, C2: whatever the impact" presolve/compressor.hpp 's/a.impact < 0 \|\|/(!@ \&\& a.impact < 0) ||/'
 mutant "compress C1, C2: whatever the peak" presolve/compressor.hpp 's/a.drop\(\) > b.peak\)/(!@ \&\& a.drop() > b.peak))/'

@@ -217,7 +217,7 @@ inline complaint ask_hierarchical(const subject& x, random& r, std::string& aske
     std::sort(members.begin(), members.end());
     for (auto v = static_cast<node_id>(x.g.active); v < x.g.size(); ++v)
       if (w.waits(v) > 0) members.push_back(v);
-    const schedule_graph rest = induced_subgraph(x.g, members, static_cast<bytes>(w.level()), local);
+    const schedule_graph rest = structure::induced_subgraph(x.g, members, static_cast<bytes>(w.level()), local);
     const auto best = optimum_of(rest);
     if (!best) continue;
     for (const bytes floor : {bytes{0}, *best, *best - std::min<bytes>(*best, r.below(10))}) {
@@ -268,7 +268,7 @@ inline complaint ask_transformation(const subject& x, random& r, std::string& as
   const std::uint32_t which = r.below(5);
   if (which == 0) {
     asked += " mirror_image";
-    const auto image = optimum_of(mirror_image(x.g), x.optimum);
+    const auto image = optimum_of(structure::mirror_image(x.g), x.optimum);
     const bool same = x.g.credits.items() == 0;
     if (image && (same ? *image != x.optimum : *image < x.optimum))
       return compared("optimum of the image", *image, x.optimum);

@@ -17,16 +17,14 @@
 #include <vector>
 
 #include <memsched/base/backbone.hpp>
-#include <memsched/bounds/cut_bound.hpp>
 #include <memsched/bounds/destructive_search.hpp>
 #include <memsched/bounds/layer_bound.hpp>
-#include <memsched/bounds/windowed_cut.hpp>
-#include <memsched/presolve/compression.hpp>
 #include <memsched/presolve/narrowing.hpp>
 #include <memsched/schedulers/both_ends.hpp>
 #include <memsched/schedulers/local_search.hpp>
+#include <memsched/schedulers/refined_releases.hpp>
 #include <memsched/search/policy.hpp>
-#include <memsched/search/work_growth.hpp>
+#include <memsched/search/resumable.hpp>
 #include <memsched/structure/line.hpp>
 
 namespace memsched {
@@ -59,6 +57,7 @@ struct facts {
 };
 
 class part_search;
+struct compressed_part;
 
 /// One way to lower the peak or to raise the bound.
 struct stage {
@@ -75,7 +74,7 @@ struct stage {
 inline constexpr double expected_soon = 16;
 
 /// The graph and the context must outlive it.
-class part_search {
+class part_search final : public resumable_search {
  public:
   static constexpr std::uint64_t unit = 2000;  ///< work: some tens of milliseconds
 
@@ -85,23 +84,15 @@ class part_search {
 
   /// Gives each stage that fits its share of work. Returns false if no stage has anything left to try, or the query is
   /// answered, or a limit was hit.
-  bool round(const query& q);
-  /// Rounds until that returns false.
-  void run(const query& q) {
-    while (round(q)) {
-    }
-  }
-
-  const std::vector<node_id>& order() const { return order_; }
-  bytes peak() const { return peak_; }
-  /// No order of the graph has a smaller peak. Bytes.
-  bytes bound() const { return bound_; }
-  /// Whether nothing better is of use.
-  bool closed(const query& q) const { return peak_ <= q.target || bound_ >= std::min(peak_, q.cutoff); }
+  bool round(const query& q) override;
+  std::vector<node_id> order() const override { return order_; }
+  bytes peak() const override { return peak_; }
+  /// No order of the graph has a smaller peak, whatever the target. Bytes.
+  bytes bound() const override { return bound_; }
   /// Takes over another order if it is better.
   void take(std::vector<node_id> order);
 
-  // The stages, in orders.hpp, bounds.hpp and parts_search.hpp.
+  // The stages (stages.hpp).
 
   bool cut_nodes();
   bool search_exactly();
@@ -152,15 +143,8 @@ class part_search {
 
   std::vector<node_id> lowered_locally(const local_search& policy, const std::vector<node_id>& order);
 
-  // Bounds: narrowing, closed windows.
-
   bytes next_possible(bytes least);
   bool decide(bytes asked, std::uint64_t states);
-  struct window_bound {
-    bytes bound = 0;
-    bool whole = false;  ///< the window is the whole graph
-  };
-  window_bound bound_by_window(const live_index& live, std::size_t reach, search& c);
 
   const schedule_graph& g_;
   search& context_;
@@ -172,28 +156,114 @@ class part_search {
   std::array<turn, stage_count> turns_{};
   std::uint64_t slice_ = 0;  // work of the stage that runs
 
-  bytes grid_;                      // peaks differ from the base by multiples of this
+  peak_grid grid_;
   std::optional<order_line> line_;  // of order_, unless line_is_old_
   bool line_is_old_ = true;
   std::optional<backbone> bone_;
   std::optional<layer_search> layers_;
   std::optional<both_ends_search> exact_;
   std::uint64_t exact_in_vain_ = 0;  // its work since it raised the bound
-  work_growth exact_growth_;
   bool exact_begins_below_ = false;  // the bound, to tell how its work grows
   bool again_ = false;               // whether the stage that runs asks for another turn at once
-  struct releases;
-  std::shared_ptr<releases> releases_;
-  struct rows_in_step;
-  std::shared_ptr<rows_in_step> rows_;
-  struct closed_search;
-  std::shared_ptr<closed_search> closed_;
+  std::unique_ptr<refined_releases> releases_;
+  schedule_graph in_step_;  // with edges that keep rows in step
+  std::unique_ptr<resumable_search> rows_;
+  std::shared_ptr<compressed_part> closed_;
   std::optional<std::vector<node_id>> restarted_;  // the order of another start
   std::optional<destructive_search<narrowing>> narrowed_;
   std::optional<possible_peaks> possible_;
   unsigned patience_ = 0;  // of shaving
   unsigned peak_effort_ = 0, cut_effort_ = 0, window_effort_ = 0, local_effort_ = 0;
 };
+
+inline part_search::part_search(const schedule_graph& g, search& context, facts f, std::vector<node_id> order,
+                                std::uint64_t unit_of_work)
+    : g_(g),
+      context_(context),
+      facts_(f),
+      unit_(unit_of_work),
+      order_(std::move(order)),
+      peak_(peak_of(g, order_)),
+      bound_(g.base),
+      grid_(g) {
+  if (facts_.active == 0) facts_.active = g.active;
+  facts_.size = g.size();
+  facts_.located = !g.resources.empty();
+}
+
+inline bool part_search::round(const query& q) {
+  query_ = q;
+  bool more = false;
+  for (std::size_t i = 0; i < stage_count && !done() && context_.keep_going(); ++i) {
+    turn& t = turns_[i];
+    if (stages[i].at_peak && peak_ < t.peak) t.ended = false;
+    if (t.ended || !fits(stages[i])) continue;
+    more = true;
+    if (std::exchange(t.rests, false)) continue;
+    while (give_turn(stages[i], t) && !t.ended && !done()) {
+    }
+  }
+  return more && !done();
+}
+
+inline bool part_search::fits(const stage& s) const {
+  if (facts_.orders && s.does == stage::raises) return false;
+  if (facts_.window && s.does == stage::lowers) return false;
+  return s.name != facts_.without && s.fits(facts_);
+}
+
+/// Returns whether the stage is to go again at once: it lowered the peak, and is likely to do so again, or asks for it.
+inline bool part_search::give_turn(const stage& s, turn& t) {
+  const double first = s.share * static_cast<double>(unit_) + s.each_node * static_cast<double>(g_.active);
+  slice_ = static_cast<std::uint64_t>(std::max(1.0, first)) << std::min(t.doubled, 40U);
+  const auto before = std::pair(peak_, bound_);
+  const std::uint64_t begun = context_.control().work();
+  const detail::named_source name(context_, s.name);
+  again_ = false;
+  const bool more = context_.control().with_work(slice_, [&] { return (this->*s.run)(); });
+  const bool lowered = peak_ < before.first;
+  if (!lowered || context_.control().work() - begun >= slice_) ++t.doubled;
+  t.ended = !more && !context_.stopped();
+  t.peak = peak_;
+  t.in_vain = before == std::pair(peak_, bound_) ? t.in_vain + 1 : 0;
+  t.rests = s.does == stage::lowers && t.in_vain >= 2 && t.in_vain % 2 == 0;
+  report();
+  return lowered || again_;
+}
+
+inline void part_search::take(std::vector<node_id> order) {
+  const bytes peak = peak_of(g_, order);
+  if (peak >= peak_) return;
+  order_ = std::move(order);
+  peak_ = peak;
+  line_is_old_ = true;
+  report();
+}
+
+inline void part_search::raise(bytes bound) {
+  bound = grid_.up(bound);
+  if (bound <= bound_) return;
+  bound_ = bound;
+  if (narrowed_) narrowed_->raise(bound);
+  report();
+}
+
+inline order_line& part_search::line() {
+  if (!line_ || line_is_old_) line_.emplace(g_, order_);
+  line_is_old_ = false;
+  return *line_;
+}
+
+inline const backbone& part_search::bone() {
+  if (!bone_) bone_.emplace(g_.preds, g_.succs, line().nodes(0, line().size()));
+  return *bone_;
+}
+
+inline void part_search::take_line() {
+  if (line_->peak() >= peak_) return;
+  take(line_->order());
+  line_is_old_ = false;
+}
 
 }  // namespace detail
 }  // namespace MEMSCHED_ABI

@@ -11,13 +11,13 @@
 #include <vector>
 
 #include <memsched/bounds/cut_bound.hpp>
-#include <memsched/graph/induced_subgraph.hpp>
 #include <memsched/graph/walk.hpp>
 #include <memsched/schedulers/beam.hpp>
 #include <memsched/schedulers/hierarchical/policy.hpp>
 #include <memsched/schedulers/rpo.hpp>
 #include <memsched/search/policy.hpp>
 #include <memsched/structure/hierarchy.hpp>
+#include <memsched/structure/induced_subgraph.hpp>
 
 namespace memsched {
 inline namespace MEMSCHED_ABI {

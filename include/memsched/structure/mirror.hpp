@@ -8,6 +8,7 @@
 
 namespace memsched {
 inline namespace MEMSCHED_ABI {
+namespace structure {
 
 /// The graph whose orders are those of g, releases included, reversed: edges turned, peaks and drops exchanged, impacts
 /// negated, the level at the end in front. All its nodes are active. A reversed order has the same peak; with credits,
@@ -35,5 +36,6 @@ inline std::vector<node_id> reflected(const schedule_graph& g, std::vector<node_
   return order;
 }
 
+}  // namespace structure
 }  // namespace MEMSCHED_ABI
 }  // namespace memsched

@@ -13,6 +13,7 @@
 
 namespace memsched {
 inline namespace MEMSCHED_ABI {
+namespace structure {
 
 /// An order that runs, of the ready nodes, the one with the smallest key(w, v, age): w is the walk so far, and ages grow as
 /// nodes become ready. Keys must differ. A key may depend on `w.effect(v)`: that changes for a ready node only if
@@ -30,10 +31,10 @@ std::vector<node_id> list_schedule(const schedule_graph& g, Key key, GoOn&& go_o
   std::vector<node_id> order;
   order.reserve(g.active);
   order_walk w(g);
-  base::plain_vector<bool> done(g.active, false);
+  plain_vector<bool> done(g.active, false);
   std::vector<index_t> version(g.active, 0);
   std::priority_queue<entry> ready;
-  base::plain_vector<std::pair<node_id, index_t>> changed;  // readers that a node leaves alone, and their versions
+  plain_vector<std::pair<node_id, index_t>> changed;  // readers that a node leaves alone, and their versions
   index_t age = 0;
   const auto push = [&](node_id v) { ready.push({key(w, v, age++), v, version[v]}); };
   for (node_id v = 0; v < g.active; ++v)
@@ -77,5 +78,6 @@ inline std::vector<node_id> given_order(const schedule_graph& g) {
   return list_schedule(g, [](const order_walk&, node_id v, index_t) { return v; });
 }
 
+}  // namespace structure
 }  // namespace MEMSCHED_ABI
 }  // namespace memsched

@@ -11,6 +11,7 @@
 
 namespace memsched {
 inline namespace MEMSCHED_ABI {
+namespace structure {
 
 /// The nodes of `members` (ascending, releases last) with the edges among them, from level `base` on. Node i of the part
 /// is members[i]. All nodes that ran before must be in place; a release whose readers do not all run by then must be left
@@ -28,6 +29,7 @@ inline std::vector<node_id> order_within(const schedule_graph& g, std::span<cons
   return part;
 }
 
+}  // namespace structure
 }  // namespace MEMSCHED_ABI
 }  // namespace memsched
 
@@ -35,6 +37,7 @@ inline std::vector<node_id> order_within(const schedule_graph& g, std::span<cons
 
 namespace memsched {
 inline namespace MEMSCHED_ABI {
+namespace structure {
 
 MEMSCHED_FUNCTION schedule_graph induced_subgraph(const schedule_graph& g, std::span<const node_id> members, bytes base,
                                                   std::vector<node_id>& local) {
@@ -61,6 +64,7 @@ MEMSCHED_FUNCTION schedule_graph induced_subgraph(const schedule_graph& g, std::
   return part;
 }
 
+}  // namespace structure
 }  // namespace MEMSCHED_ABI
 }  // namespace memsched
 

@@ -5,11 +5,11 @@
 #include <vector>
 
 #include <memsched/graph/builder.hpp>
-#include <memsched/graph/list_schedule.hpp>
-#include <memsched/graph/mirror.hpp>
-#include <memsched/graph/post_order.hpp>
 #include <memsched/graph/walk.hpp>
 #include <memsched/search/policy.hpp>
+#include <memsched/structure/list_schedule.hpp>
+#include <memsched/structure/mirror.hpp>
+#include <memsched/structure/post_order.hpp>
 
 #include "support/random_problem.hpp"
 #include "support/seeds.hpp"
@@ -62,7 +62,7 @@ TEST_CASE("no post-order of a tree has a smaller peak than the best one") {
     support::random r(seed);
     const index_t operators = 1 + r.below(14);
     const schedule_graph g = make_schedule_graph(random_tree(r, operators, 1 + r.below(6)));
-    const std::vector<node_id> order = best_post_order(g);
+    const std::vector<node_id> order = structure::best_post_order(g);
     REQUIRE(detail::is_order(g, order));
     REQUIRE(static_cast<delta>(peak_of(g, order)) == static_cast<delta>(g.base) + least_peak(g, order.back()));
   }
@@ -72,9 +72,9 @@ TEST_CASE("post-orders are orders of the graph, of its mirror image, too") {
   for (std::uint64_t seed = 0; seed < support::seeds(300); ++seed) {
     INFO("seed " << seed);
     const schedule_graph g = make_schedule_graph(support::random_problem(seed, {.operators = 30}));
-    REQUIRE(detail::is_order(g, post_order(g)));
-    REQUIRE(detail::is_order(g, best_post_order(g)));
-    REQUIRE(detail::is_order(g, reflected(g, best_post_order(mirror_image(g)))));
+    REQUIRE(detail::is_order(g, structure::post_order(g)));
+    REQUIRE(detail::is_order(g, structure::best_post_order(g)));
+    REQUIRE(detail::is_order(g, structure::reflected(g, structure::best_post_order(structure::mirror_image(g)))));
   }
 }
 
@@ -91,6 +91,6 @@ TEST_CASE("a post-order goes depth first where no tensor is an output of the gra
   }
   const schedule_graph g = make_schedule_graph(b.build().value());
   REQUIRE(g.roots.empty());
-  REQUIRE(peak_of(g, given_order(g)) == leaves + 1);
-  REQUIRE(peak_of(g, post_order(g)) == 12);  // one more than the tree has levels
+  REQUIRE(peak_of(g, structure::given_order(g)) == leaves + 1);
+  REQUIRE(peak_of(g, structure::post_order(g)) == 12);  // one more than the tree has levels
 }

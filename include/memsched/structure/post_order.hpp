@@ -13,6 +13,7 @@
 
 namespace memsched {
 inline namespace MEMSCHED_ABI {
+namespace structure {
 
 /// The active nodes from the graph's roots over predecessors in the order of `before`, which has a list of them for each active
 /// node; then, likewise, from the other nodes that no active one waits for, by index. O(nodes + edges).
@@ -27,6 +28,7 @@ inline std::vector<node_id> post_order(const schedule_graph& g) { return post_or
 /// for it in `post_order`. O(nodes + edges log edges).
 MEMSCHED_FUNCTION std::vector<node_id> best_post_order(const schedule_graph& g);
 
+}  // namespace structure
 }  // namespace MEMSCHED_ABI
 }  // namespace memsched
 
@@ -34,12 +36,13 @@ MEMSCHED_FUNCTION std::vector<node_id> best_post_order(const schedule_graph& g);
 
 namespace memsched {
 inline namespace MEMSCHED_ABI {
+namespace structure {
 
 MEMSCHED_FUNCTION std::vector<node_id> post_order(const schedule_graph& g, const adjacency& before) {
   std::vector<node_id> order;
   order.reserve(g.active);
-  base::plain_vector<bool> seen(g.active, false);
-  base::plain_vector<std::pair<node_id, std::size_t>> path;  // (node, next predecessor to visit)
+  plain_vector<bool> seen(g.active, false);
+  plain_vector<std::pair<node_id, std::size_t>> path;  // (node, next predecessor to visit)
   const auto visit = [&](node_id root) {
     if (seen[root]) return;
     seen[root] = true;
@@ -65,9 +68,9 @@ MEMSCHED_FUNCTION std::vector<node_id> best_post_order(const schedule_graph& g) 
   struct subtree {
     delta need = 0, left = 0;
   };
-  base::plain_vector<subtree> subtrees(g.active);
+  plain_vector<subtree> subtrees(g.active);
   const auto key = [&](node_id u) { return std::pair(subtrees[u].left - subtrees[u].need, u); };
-  base::plain_vector<bool> belongs(g.active, false);
+  plain_vector<bool> belongs(g.active, false);
   std::vector<node_id> neediest_first;
   std::vector<std::pair<node_id, node_id>> edges;  // by node, its predecessors in the order in which they run
   edges.reserve(g.preds.items());
@@ -87,6 +90,7 @@ MEMSCHED_FUNCTION std::vector<node_id> best_post_order(const schedule_graph& g) 
   return post_order(g, adjacency::from_pairs(g.active, edges));
 }
 
+}  // namespace structure
 }  // namespace MEMSCHED_ABI
 }  // namespace memsched
 
