@@ -30,8 +30,9 @@ class window_bounds {
   /// Solves a compressed window with at most so much work. Its bound is one whatever the query's target.
   using solver = base::function_ref<solution(const schedule_graph&, search&, std::uint64_t)>;
 
-  window_bounds(const order_line& l, const backbone& bone, search& context)
-      : line_(l), bone_(bone), context_(context), live_(l), grid_(l.graph()) {}
+  /// `solves_whole`: also a window that is the whole graph.
+  window_bounds(const order_line& l, const backbone& bone, search& context, bool solves_whole)
+      : line_(l), bone_(bone), context_(context), solves_whole_(solves_whole), live_(l), grid_(l.graph()) {}
 
   /// `work`: for each window. `asked()`: the best bound as the target, and the peak from which on bounds are of no use.
   /// `raise(bound)` takes one that is better. Of two windows that follow each other the wider one counts if the other does not
@@ -59,7 +60,7 @@ class window_bounds {
  private:
   struct finding {
     bytes bound = 0;     ///< the target if nothing better is known
-    bool whole = false;  ///< the window is the whole graph, and was not solved
+    bool whole = false;  ///< the window is the whole graph
   };
 
   finding look_at(std::size_t reach, const query& q, std::uint64_t work, solver solve, search& c) const {
@@ -74,8 +75,8 @@ class window_bounds {
     const auto [a, b] = bounds::windowed_cut(line_, live_, bone_).best_ends(at, reach, go_on, raise);
     if (!open()) return found;
     found.whole = a == 0 && b == line_.size();
-    const auto window = found.whole ? std::nullopt : bounds::close_window(line_, live_, bone_, a, b, line_.at(at));
-    if (!window) return found;
+    const auto window = bounds::close_window(line_, live_, bone_, a, b, line_.at(at));
+    if (!window || (found.whole && !solves_whole_)) return found;
     most = std::min(most, line_.peak() - std::min(window->slack, line_.peak()));
     for (bool more = true; more && open();) {
       const bytes before = found.bound;
@@ -94,6 +95,7 @@ class window_bounds {
   const order_line& line_;
   const backbone& bone_;
   search& context_;
+  bool solves_whole_;
   bounds::live_index live_;
   bounds::peak_grid grid_;
 };

@@ -43,6 +43,9 @@ inline constexpr std::size_t most_closed = 512;
 /// Nodes, releases included, up to which probing pays.
 inline constexpr std::size_t most_probed = 8192;
 
+/// A stage that makes more effort from turn to turn ends after this: twice as much each time.
+inline constexpr unsigned most_effort = 8;
+
 /// Properties that decide which stages fit a graph.
 struct facts {
   std::size_t active = 0;      ///< nodes without releases; 0 stands for those of the graph
@@ -81,6 +84,9 @@ class part_search final : public resumable_search {
   /// Starts from `order`, which is one of g. `unit_of_work` scales the work of all stages.
   part_search(const schedule_graph& g, search& context, facts f, std::vector<node_id> order,
               std::uint64_t unit_of_work = unit);
+
+  part_search(const part_search&) = delete;
+  part_search& operator=(const part_search&) = delete;
 
   /// Gives each stage that fits its share of work. Returns false if no stage has anything left to try, or the query is
   /// answered, or a limit was hit.

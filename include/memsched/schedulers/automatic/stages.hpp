@@ -103,7 +103,6 @@ inline std::vector<node_id> part_search::lowered_locally(const local_search& pol
 
 /// Local search from the incumbent: windows at the peak, then all along the order.
 inline bool part_search::search_locally() {
-  constexpr unsigned most_effort = 8;
   take(lowered_locally({.states = std::uint64_t{400} << local_effort_}, order_));
   if (!context_.stopped()) ++local_effort_;
   return local_effort_ <= most_effort;
@@ -129,11 +128,11 @@ inline bool part_search::restart() {
 
 /// Lowers the highest position, then the next; windows get twice the states if one stays above its aim.
 inline bool part_search::lower_highest() {
-  const unsigned most_effort = facts_.orders ? 0 : 8;
+  const unsigned most = facts_.orders ? 0 : most_effort;
   falling_aims aims(g_, context_, line(), from(), grid_.step());
-  while (peak_effort_ <= most_effort && !aims.lower_highest(peak_effort_) && !context_.stopped()) ++peak_effort_;
+  while (peak_effort_ <= most && !aims.lower_highest(peak_effort_) && !context_.stopped()) ++peak_effort_;
   take_line();
-  return peak_effort_ <= most_effort;
+  return peak_effort_ <= most;
 }
 
 /// Cuts the graph along valleys, orders the blocks between them, and lowers the highest blocks.
@@ -169,7 +168,6 @@ inline bool part_search::cut_layers() {
 
 /// Cuts over stretches of the line around its highest positions; more of them from turn to turn.
 inline bool part_search::cut_near_peak() {
-  constexpr unsigned most_effort = 8;
   const auto over = [&] { return context_.control().over(); };
   const auto known = [&] { return from(); };
   const auto go_on = [&] { return !done() && context_.control().count_cut(); };
@@ -188,8 +186,8 @@ inline bool part_search::cut_near_peak() {
 
 /// Closed windows around the highest position, with more work for each from turn to turn.
 inline bool part_search::close_windows() {
-  constexpr unsigned most_effort = 8;
-  const window_bounds windows(line(), bone(), context_);
+  const bool closes = g_.size() > most_closed && g_.size() <= compression_rules{}.max_closure;  // the stage `closed`
+  const window_bounds windows(line(), bone(), context_, !closes);
   const auto solve = [](const schedule_graph& h, search& c, std::uint64_t work) {
     part_search inner(h, c, {.window = true}, greedy{}(h, c).order, work / 8);
     inner.run(c.asked());
