@@ -6,6 +6,7 @@
 #if MEMSCHED_DEFINED_HERE
 
 #include <algorithm>
+#include <cstddef>
 #include <functional>
 #include <memory>
 #include <queue>

@@ -5,9 +5,11 @@
 
 #if MEMSCHED_DEFINED_HERE
 
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <optional>
+#include <vector>
 
 #include <memsched/bounds/folding.hpp>
 #include <memsched/schedulers/release_search.hpp>
